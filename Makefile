@@ -1,0 +1,54 @@
+# Everything is done by the scripts; this names what depends on what.
+# Values given on the command line reach the scripts as they are.
+vars := ARCH KERNEL CONFIG LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
+	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE
+$(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
+
+# TREE names a tree that is built as it is: no series is applied.
+tree := $(if $(TREE),,tree)
+
+.PHONY: help setup tree refresh build run shell demo test baseline check series clean
+help:
+	@echo 'make setup      install the Debian packages needed (root or sudo)'
+	@echo 'make tree       build/tree: the base kernel and one commit for each step'
+	@echo 'make build      the kernel, its modules and the guest'
+	@echo "make run        boot it and run CMD='...' as root; FILES=DIR is /mnt/files there"
+	@echo 'make shell      boot it and give a shell'
+	@echo 'make demo       what the series does, in one boot'
+	@echo 'make test       everything that is tested, in the guest'
+	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds)'
+	@echo 'make series     build/series: the mails for git am and git send-email'
+	@echo 'make refresh    rewrite patches/ and whole files from the commits of build/tree, or TREE=PATH'
+	@echo 'make baseline   measure tests/baseline/ARCH.list on the base kernel'
+	@echo 'make clean      remove what was built, but not the tree'
+	@echo
+	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes'
+	@echo 'LINUX=PATH   another 6.1.y as the base    TREE=PATH  build this tree as it is'
+	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= LOG=FILE VERBOSE=1'
+
+setup:
+	@scripts/setup
+tree:
+	@scripts/tree $(filter base,$(KERNEL))
+refresh:
+	@scripts/refresh
+build: $(tree)
+	@scripts/guest
+	@scripts/build
+run: build
+	@scripts/run
+shell: build
+	@scripts/run shell
+demo: build
+	@scripts/demo
+test: $(tree)
+	@scripts/test
+baseline:
+	@scripts/tree base
+	@scripts/test baseline
+check: tree
+	@scripts/check
+series: tree
+	@scripts/series
+clean:
+	rm -rf $(filter-out build/tree build/tree.% build/base,$(wildcard build/*))
