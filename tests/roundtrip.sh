@@ -1,0 +1,100 @@
+#!/bin/bash
+# scripts/tree and scripts/refresh are each other's inverse: on a small tree.
+set -euo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+n=0
+check() {
+	n=$((n + 1))
+	if "${@:2}" >"$tmp/out" 2>&1; then
+		echo "ok $n - $1"
+		cp "$tmp/out" "$tmp/last"
+	else
+		sed 's/^/# /' "$tmp/out"
+		echo "not ok $n - $1"
+		exit 1
+	fi
+}
+git() {
+	command git -C "$tmp/dev" -c user.name=Dev -c user.email=dev@localhost -c commit.gpgsign=false "$@"
+}
+commit() { git add -f -A && GIT_AUTHOR_DATE="2024-05-0$((++day))T10:00:00Z" git commit -q -m "$1"; }
+day=0
+
+# The base and a tree that grew from it.
+mkdir -p "$tmp/linux/kernel" "$tmp/linux/include" "$tmp/repo/patches"
+cp -r "$here/scripts" "$tmp/repo/"
+: >"$tmp/repo/patches/series"
+printf 'VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 7\n' >"$tmp/linux/Makefile"
+touch "$tmp/linux/Kbuild"
+printf '/*\n' >"$tmp/linux/.gitignore"
+seq 100 >"$tmp/linux/kernel/a.c"
+seq 200 300 >"$tmp/linux/kernel/b.c"
+seq 400 500 >"$tmp/linux/kernel/whole.c"
+cp -r "$tmp/linux" "$tmp/dev"
+git init -q
+commit base
+git tag base
+sed -i 's/^50$/fifty/' "$tmp/dev/kernel/a.c"
+echo one >"$tmp/dev/include/new.h"
+printf '#!/bin/sh\n' >"$tmp/dev/kernel/new.sh"
+chmod 755 "$tmp/dev/kernel/new.sh"
+commit $'kernel: add new\n\nWhy: because.\n\nSigned-off-by: Dev <dev@localhost>'
+git mv kernel/b.c kernel/c.c
+sed -i 's/^250$/x/' "$tmp/dev/kernel/c.c"
+echo two >>"$tmp/dev/include/new.h"
+commit 'kernel: move b to c'
+seq 1000 1010 >"$tmp/dev/kernel/whole.c"
+commit $'kernel: write whole.c anew\n\nAdds: kernel/whole.c\nSigned-off-by: Dev <dev@localhost>'
+printf 'leading\n' >"$tmp/dev/kernel/ü.c"
+git rm -q kernel/a.c
+commit $'kernel: drop a\n\nA second line; ümlaut.'
+GIT_AUTHOR_DATE='2024-05-09T10:00:00+02:00' git commit -q --allow-empty -m 'kernel: nothing'
+echo x >"$tmp/dev/kernel/forgotten.c"
+
+cd "$tmp/repo"
+export LINUX=$tmp/linux TREE=$tmp/dev
+unset BASE FORCE
+check 'refresh' scripts/refresh
+check 'a file that git does not know is named' grep -q 'notice: not in git.*kernel/forgotten.c' "$tmp/last"
+cp -r patches "$tmp/patches"
+check 'tree' scripts/tree
+same() { [ "$(command git -C build/tree rev-parse 'HEAD^{tree}')" = "$(git rev-parse 'HEAD^{tree}')" ]; }
+check 'both trees are the same' same
+check 'work tree has no changes' test -z "$(command git -C build/tree status --porcelain)"
+check 'each added file is named once' \
+	test "$(sed -n 's/^Adds: //p' patches/*.patch | LC_ALL=C sort | paste -sd' ')" = 'include/new.h kernel/new.sh kernel/whole.c kernel/ü.c'
+check 'a whole file is in no patch' bash -c '! grep -l "^[-+].*1005\|^-450" patches/*.patch'
+check 'a move is a move' grep -q '^rename to kernel/c.c' patches/0002-*.patch
+check 'author date kept' test "$(command git -C build/tree log -1 --format=%aI HEAD)" = 2024-05-09T10:00:00+02:00
+check 'message kept' test "$(command git -C build/tree log -1 --format=%B 'HEAD~1')" = $'kernel: drop a\n\nA second line; ümlaut.\n\nAdds: kernel/ü.c'
+head=$(command git -C build/tree rev-parse HEAD)
+stamp=$(stat -c %y build/tree/kernel/c.c)
+echo three >>include/new.h
+check 'tree again' scripts/tree
+check 'an unchanged file keeps its time' test "$(stat -c %y build/tree/kernel/c.c)" = "$stamp"
+check 'a changed one is there' grep -q three build/tree/include/new.h
+sed -i '/three/d' include/new.h
+check 'and back' scripts/tree
+check 'same commits for the same series' test "$(command git -C build/tree rev-parse HEAD)" = "$head"
+unset TREE
+check 'refresh from build/tree' scripts/refresh
+check 'nothing changed' diff -r "$tmp/patches" patches
+
+# A base that it does not fit.
+cp -r "$tmp/linux" "$tmp/other"
+sed -i '/^50$/s/.*/fifty-one/; /^SUBLEVEL/s/7/8/' "$tmp/other/kernel/a.c" "$tmp/other/Makefile"
+export LINUX=$tmp/other
+fails() { ! scripts/tree; }
+check 'another base, a hunk that does not fit' fails
+for w in 'series was made against 6.1.7; this base is 6.1.8' 'step 0001-kernel-add-new.patch' \
+	'kernel/a.c: the hunk at line 47' '-50'; do
+	check "says: $w" grep -qF -e "$w" <(LINUX=$tmp/other scripts/tree 2>&1)
+done
+export LINUX=$tmp/linux
+check 'the first base again' scripts/tree
+echo 'Adds: kernel/none.c' >>patches/0005-*.patch
+check 'a whole file that is not there' fails
+check 'is named' grep -q 'Adds: kernel/none.c: no such file' <(scripts/tree 2>&1)
+echo "1..$n"
