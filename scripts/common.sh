@@ -19,21 +19,22 @@ WHOLE_DIRS=(include kernel arch lib samples tools Documentation)
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "$@"; exit 1; }
 
-case $ARCH in
-x86_64) CROSS='' IMAGE=arch/x86/boot/bzImage ;;
-arm64)  CROSS=aarch64-linux-gnu- IMAGE=arch/arm64/boot/Image ;;
-*)      die "ARCH=$ARCH: not x86_64 or arm64" ;;
-esac
+# Cross compiler and image of ARCH. On an arm64 machine arm64 is the native one.
+set_arch() {
+	case $ARCH in
+	x86_64) CROSS=x86_64-linux-gnu- IMAGE=arch/x86/boot/bzImage ;;
+	arm64)  CROSS=aarch64-linux-gnu- IMAGE=arch/arm64/boot/Image ;;
+	*)      die "ARCH=$ARCH: not x86_64 or arm64" ;;
+	esac
+	case $(uname -m)/$ARCH in
+	x86_64/x86_64|aarch64/arm64) CROSS='' ;;
+	esac
+}
+set_arch
 case $CONFIG in
 tracing|kprobes) ;;
 *) die "CONFIG=$CONFIG: not tracing or kprobes" ;;
 esac
-# On an arm64 machine arm64 is native, and x86_64 is not.
-case $(uname -m)/$ARCH in
-aarch64/arm64)  CROSS='' ;;
-aarch64/x86_64) CROSS=x86_64-linux-gnu- ;;
-esac
-
 # Git that does the same whatever the user's and the machine's settings are.
 vcs() {
 	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git \
