@@ -32,6 +32,8 @@ printf '/*\n' >"$tmp/linux/.gitignore"
 seq 100 >"$tmp/linux/kernel/a.c"
 seq 200 300 >"$tmp/linux/kernel/b.c"
 seq 400 500 >"$tmp/linux/kernel/whole.c"
+seq 600 700 >"$tmp/linux/kernel/d.c"
+seq 800 900 >"$tmp/linux/kernel/e.c"
 cp -r "$tmp/linux" "$tmp/dev"
 git init -q
 commit base
@@ -47,6 +49,13 @@ echo two >>"$tmp/dev/include/new.h"
 commit 'kernel: move b to c'
 seq 1000 1010 >"$tmp/dev/kernel/whole.c"
 commit $'kernel: write whole.c anew\n\nAdds: kernel/whole.c\nSigned-off-by: Dev <dev@localhost>'
+git mv kernel/d.c kernel/d_old.c
+commit 'kernel: move d away'
+seq 2000 2100 >"$tmp/dev/kernel/d.c"
+commit 'kernel: a new d'
+git mv kernel/e.c kernel/e_old.c
+seq 3000 3100 >"$tmp/dev/kernel/e.c"
+commit 'kernel: move e and write it anew'
 printf 'leading\n' >"$tmp/dev/kernel/ü.c"
 git rm -q kernel/a.c
 commit $'kernel: drop a\n\nA second line; ümlaut.'
@@ -64,9 +73,14 @@ same() { [ "$(command git -C build/tree rev-parse 'HEAD^{tree}')" = "$(git rev-p
 check 'both trees are the same' same
 check 'work tree has no changes' test -z "$(command git -C build/tree status --porcelain)"
 check 'each added file is named once' \
-	test "$(sed -n 's/^Adds: //p' patches/*.patch | LC_ALL=C sort | paste -sd' ')" = 'include/new.h kernel/new.sh kernel/whole.c kernel/ü.c'
+	test "$(sed -n 's/^Adds: //p' patches/*.patch | LC_ALL=C sort | paste -sd' ')" = 'include/new.h kernel/d.c kernel/e.c kernel/new.sh kernel/whole.c kernel/ü.c'
 check 'a whole file is in no patch' bash -c '! grep -l "^[-+].*1005\|^-450" patches/*.patch'
 check 'a move is a move' grep -q '^rename to kernel/c.c' patches/0002-*.patch
+check 'a move away is a move' grep -qx 'rename from kernel/d.c' patches/0004-*.patch
+check 'also in the step that replaces it' grep -qx 'rename from kernel/e.c' patches/0006-*.patch
+check 'no patch holds what moved' bash -c '! grep -lE "^[-+](600|800)$" patches/*.patch'
+check 'the step that moves d away is as it was' \
+	test -z "$(command git -C build/tree ls-tree HEAD~4 kernel/d.c)"
 check 'author date kept' test "$(command git -C build/tree log -1 --format=%aI HEAD)" = 2024-05-09T10:00:00+02:00
 check 'message kept' test "$(command git -C build/tree log -1 --format=%B 'HEAD~1')" = $'kernel: drop a\n\nA second line; ümlaut.\n\nAdds: kernel/ü.c'
 head=$(command git -C build/tree rev-parse HEAD)
@@ -95,7 +109,7 @@ for w in 'series was made against 6.1.7; this base is 6.1.8' 'step 0001-kernel-a
 done
 export LINUX=$tmp/linux
 check 'the first base again' scripts/tree
-echo 'Adds: kernel/none.c' >>patches/0005-*.patch
+echo 'Adds: kernel/none.c' >>patches/0008-*.patch
 check 'a whole file that is not there' fails
 check 'is named' grep 'Adds: kernel/none.c: no such file' "$tmp/last"
 echo "1..$n"
