@@ -51,6 +51,7 @@ locate() {
 		SRC=$(cd "$TREE" && pwd) || die "TREE=$TREE: no such directory"
 		[ -f "$SRC/Kbuild" ] || die "TREE=$TREE: not a kernel tree"
 		LABEL=${SRC##*/}
+		[ "$SRC" != "$BUILD/tree" ] || LABEL=series
 	else
 		case $KERNEL in
 		series) SRC=$BUILD/tree LABEL=series ;;
