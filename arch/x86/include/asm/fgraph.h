@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _ASM_X86_FGRAPH_H
+#define _ASM_X86_FGRAPH_H
+
+/*
+ * A trampoline begins with a CALL of 5 bytes, that puts the address behind
+ * itself where the trampoline's address was. An unwinder that interrupts just
+ * there finds that address: any up to 5 bytes in stands for the trampoline.
+ */
+#define FGRAPH_TRAMPOLINE_SPAN	5
+
+/* Offsets into struct fgraph_regs for the light trampoline. */
+#define FGRAPH_REGS_SIZE	24
+
+#ifndef __ASSEMBLY__
+
+#include <linux/build_bug.h>
+#include <linux/stddef.h>
+#include <asm/ptrace.h>
+
+/* What a hooked function returns to; not functions that C may call. */
+extern void fgraph_trampoline_light(void);
+extern void fgraph_trampoline_full(void);
+
+/**
+ * struct fgraph_regs - registers of a function that returns
+ * @value:	light trampoline: the return registers, rax and rdx
+ * @full:	full trampoline: all registers, else NULL
+ *
+ * Use fgraph_return_value() and fgraph_get_regs().
+ */
+struct fgraph_regs {
+	unsigned long	value[2];
+	struct pt_regs	*full;
+};
+
+static_assert(sizeof(struct fgraph_regs) == FGRAPH_REGS_SIZE);
+static_assert(offsetof(struct fgraph_regs, full) == 16);
+
+/*
+ * The place of the return address, for a function that was just entered: the
+ * return address is on top of the stack.
+ */
+static __always_inline unsigned long *fgraph_retp(struct pt_regs *regs)
+{
+	return (unsigned long *)regs->sp;
+}
+
+/*
+ * On resume from suspend-to-RAM functions may be called in real mode, where
+ * current is not to be had. The stack is then at a physical address.
+ */
+static __always_inline bool fgraph_retp_valid(unsigned long *retp)
+{
+	return (long)retp < 0;
+}
+
+/* Complete what the full trampoline saved, before any callback sees it. */
+static __always_inline void fgraph_fixup_regs(struct pt_regs *regs,
+					      unsigned long ret)
+{
+	regs->ip = ret;
+}
+
+/* The slot of the return address is right above the saved registers. */
+static __always_inline unsigned long *fgraph_full_retp(struct pt_regs *regs)
+{
+	return (unsigned long *)(regs + 1);
+}
+
+#endif /* __ASSEMBLY__ */
+#endif /* _ASM_X86_FGRAPH_H */

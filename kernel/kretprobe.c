@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * kretprobes as users of fgraph.
+ *
+ * The kprobe at a function's entry hooks its return, for the kretprobe it
+ * belongs to. The instance lives in the frame of the call: there is nothing to
+ * allocate beforehand, and nothing to run out of.
+ */
+#include <linux/fgraph.h>
+#include <linux/kprobes.h>
+
+#include "kretprobe.h"
+
+static int kretprobe_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			   void *data, struct ftrace_regs *fregs)
+{
+	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
+	struct kretprobe_instance *ri = data;
+
+	ri->rp = rp;
+	ri->ret_addr = (kprobe_opcode_t *)frame->ret;
+
+	return !rp->entry_handler || !rp->entry_handler(ri, (struct pt_regs *)fregs);
+}
+NOKPROBE_SYMBOL(kretprobe_entry);
+
+static void kretprobe_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			     void *data, struct fgraph_regs *regs)
+{
+	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
+	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
+	unsigned long status = kcb->kprobe_status;
+	struct kprobe *running = kprobe_running();
+
+	/*
+	 * Probes that the handler hits are skipped, and BPF asks which one
+	 * runs. While there is a current kprobe, its status must be valid.
+	 */
+	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
+	barrier();
+	__this_cpu_write(current_kprobe, &rp->kp);
+	rp->handler(data, fgraph_get_regs(regs));
+	__this_cpu_write(current_kprobe, running);
+	barrier();
+	kcb->kprobe_status = status;
+}
+NOKPROBE_SYMBOL(kretprobe_return);
+
+/* The pre_handler of each kretprobe: the function has done nothing yet. */
+int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs)
+{
+	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
+
+	/* Handlers, perf and BPF first of all, may rely on RCU. */
+	if (!rcu_is_watching() ||
+	    fgraph_hook(&rp->fgraph, (unsigned long)p->addr, fgraph_retp(regs),
+			(struct ftrace_regs *)regs))
+		rp->nmissed++;
+	return 0;
+}
+NOKPROBE_SYMBOL(pre_handler_kretprobe);
+
+/* Before the kprobe of @rp is registered. */
+int kretprobe_add(struct kretprobe *rp)
+{
+	rp->fgraph.entryfunc = kretprobe_entry;
+	rp->fgraph.retfunc = rp->handler ? kretprobe_return : NULL;
+	rp->fgraph.data_size = sizeof(struct kretprobe_instance) + rp->data_size;
+	rp->fgraph.flags = FGRAPH_FULL_REGS;
+	rp->fgraph.kind = "kretprobe";
+	rp->fgraph.name = rp->kp.symbol_name;
+	rp->fgraph.site = rp->kp.addr;
+
+	return fgraph_add_user(&rp->fgraph);
+}
+
+/* fgraph_synchronize() must follow. */
+void kretprobe_retire(struct kretprobe *rp)
+{
+	fgraph_retire_user(&rp->fgraph);
+}
+
+/* After that: the kretprobe may be freed. */
+void kretprobe_remove(struct kretprobe *rp)
+{
+	fgraph_remove_user(&rp->fgraph);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Between kprobes.c, which registers probes, and kretprobe.c. */
+#ifndef _KERNEL_KRETPROBE_H
+#define _KERNEL_KRETPROBE_H
+
+struct kprobe;
+struct kretprobe;
+struct pt_regs;
+
+int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs);
+int kretprobe_add(struct kretprobe *rp);
+void kretprobe_retire(struct kretprobe *rp);
+void kretprobe_remove(struct kretprobe *rp);
+
+#endif /* _KERNEL_KRETPROBE_H */

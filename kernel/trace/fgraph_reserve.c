@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory of shadow stacks.
+ *
+ * A task gets its stack in whatever context its first hooked call is made: in
+ * NMI, with interrupts off, inside the allocator. So each CPU keeps chunks
+ * ready, which any context takes with one exchange. An irq_work refills them:
+ * it runs as soon as interrupts are on. A miss takes more tasks, or deeper
+ * recursion, than the reserve has chunks while interrupts are off - or an
+ * allocator that is out of memory.
+ */
+#include <linux/cpu.h>
+#include <linux/init.h>
+#include <linux/irq_work.h>
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "fgraph_internal.h"
+
+/*
+ * 16 chunks are a recursion of 1,000 calls, more than fit on a kernel stack, or
+ * 16 tasks that are scheduled between two moments with interrupts on.
+ */
+#define FGRAPH_RESERVE_CHUNKS		16
+/* Only kept once a user has data that needs them, 4 KB a call. */
+#define FGRAPH_RESERVE_BIG_CHUNKS	4
+
+/* Data that may not fit in a chunk of the usual size. */
+#define FGRAPH_USUAL_DATA	(FGRAPH_CHUNK_SIZE - 3 * FGRAPH_SLOT)
+
+/* What a CPU has ready, and the irq_work that makes it complete again. */
+struct fgraph_reserve {
+	void			*usual[FGRAPH_RESERVE_CHUNKS];
+	void			*big[FGRAPH_RESERVE_BIG_CHUNKS];
+	struct irq_work		refill;
+};
+
+static void fgraph_refill(struct irq_work *work);
+
+static DEFINE_PER_CPU(struct fgraph_reserve, fgraph_reserve) = {
+	.refill = IRQ_WORK_INIT(fgraph_refill),
+};
+
+/* What irq_work may allocate: nothing while there are no users. */
+static bool fgraph_reserve_on;
+static bool fgraph_reserve_big;
+
+static atomic_long_t fgraph_stacks;
+static atomic_long_t fgraph_chunks;
+static atomic_long_t fgraph_bytes;
+
+static void *take_from(void **place, unsigned int nr)
+{
+	unsigned int i;
+	void *chunk;
+
+	for (i = 0; i < nr; i++) {
+		/* Only an exchange that will get something is worth its lock. */
+		if (!READ_ONCE(place[i]))
+			continue;
+		chunk = xchg(&place[i], NULL);
+		if (chunk)
+			return chunk;
+	}
+	return NULL;
+}
+NOKPROBE_SYMBOL(take_from);
+
+static void *take_on(int cpu, size_t size)
+{
+	struct fgraph_reserve *r = per_cpu_ptr(&fgraph_reserve, cpu);
+
+	if (size == FGRAPH_BIG_CHUNK_SIZE)
+		return take_from(r->big, ARRAY_SIZE(r->big));
+	return take_from(r->usual, ARRAY_SIZE(r->usual));
+}
+NOKPROBE_SYMBOL(take_on);
+
+/*
+ * A CPU that comes up or goes down may lose the interrupt that irq_work raises,
+ * and wait for it for ever. Whoever takes the next chunk queues it again.
+ */
+static void queue_irq_work(struct irq_work *work)
+{
+	if (cpu_online(smp_processor_id()))
+		irq_work_queue(work);
+}
+NOKPROBE_SYMBOL(queue_irq_work);
+
+/**
+ * fgraph_chunk_take() - take a chunk from the reserve
+ * @size:	FGRAPH_CHUNK_SIZE or FGRAPH_BIG_CHUNK_SIZE
+ *
+ * Context: any, preemption disabled.
+ *
+ * Return: memory of that size, aligned to it, all zero; or NULL if no CPU has
+ * any left.
+ */
+void *fgraph_chunk_take(size_t size)
+{
+	int this = smp_processor_id(), cpu;
+	void *chunk = take_on(this, size);
+
+	/* A CPU that just came up has none yet; others may have. */
+	if (!chunk) {
+		for_each_possible_cpu(cpu) {
+			chunk = take_on(cpu, size);
+			if (chunk)
+				break;
+		}
+	}
+	if (chunk) {
+		atomic_long_inc(&fgraph_chunks);
+		atomic_long_add(size, &fgraph_bytes);
+	}
+	return chunk;
+}
+NOKPROBE_SYMBOL(fgraph_chunk_take);
+
+/**
+ * fgraph_chunk_refill() - have the reserve completed
+ *
+ * To be called when the chunk that was taken is in place: the interrupt that
+ * this raises comes at once, and may be hooked and need a chunk, too.
+ *
+ * Context: any, preemption disabled.
+ */
+void fgraph_chunk_refill(void)
+{
+	queue_irq_work(this_cpu_ptr(&fgraph_reserve.refill));
+}
+NOKPROBE_SYMBOL(fgraph_chunk_refill);
+
+/**
+ * fgraph_chunk_give() - free a chunk
+ * @chunk:	what fgraph_chunk_take() gave
+ * @size:	its size
+ *
+ * Context: where kfree() may be called.
+ */
+void fgraph_chunk_give(void *chunk, size_t size)
+{
+	atomic_long_dec(&fgraph_chunks);
+	atomic_long_sub(size, &fgraph_bytes);
+	kfree(chunk);
+}
+
+/* Fill the free places of a CPU's reserve. */
+static int fill(int cpu, size_t size, unsigned int nr, gfp_t gfp)
+{
+	struct fgraph_reserve *r = per_cpu_ptr(&fgraph_reserve, cpu);
+	void **place = size == FGRAPH_BIG_CHUNK_SIZE ? r->big : r->usual;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		void *chunk;
+
+		if (READ_ONCE(place[i]))
+			continue;
+		/* kmalloc() aligns powers of two to themselves. */
+		chunk = kzalloc(size, gfp);
+		if (!chunk)
+			return -ENOMEM;
+		if (cmpxchg(&place[i], NULL, chunk))
+			kfree(chunk);
+	}
+	return 0;
+}
+
+static int fill_cpu(int cpu, gfp_t gfp)
+{
+	int ret = 0;
+
+	if (READ_ONCE(fgraph_reserve_on))
+		ret = fill(cpu, FGRAPH_CHUNK_SIZE, FGRAPH_RESERVE_CHUNKS, gfp);
+	if (!ret && READ_ONCE(fgraph_reserve_big))
+		ret = fill(cpu, FGRAPH_BIG_CHUNK_SIZE, FGRAPH_RESERVE_BIG_CHUNKS, gfp);
+	return ret;
+}
+
+static void fgraph_refill_slow(struct work_struct *work)
+{
+	int cpu;
+
+	mutex_lock(&fgraph_mutex);
+	for_each_online_cpu(cpu) {
+		if (fill_cpu(cpu, GFP_KERNEL))
+			break;
+	}
+	mutex_unlock(&fgraph_mutex);
+}
+
+static DECLARE_WORK(fgraph_refill_work, fgraph_refill_slow);
+
+static void fgraph_refill(struct irq_work *work)
+{
+	/* No free page at once: have one made free. */
+	if (fill_cpu(smp_processor_id(), GFP_NOWAIT | __GFP_NOWARN))
+		schedule_work(&fgraph_refill_work);
+}
+
+/**
+ * fgraph_reserve_start() - have memory ready for a user
+ * @data_size:	the user's private data, bytes
+ *
+ * Context: process, fgraph_mutex held.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int fgraph_reserve_start(size_t data_size)
+{
+	int cpu;
+
+	lockdep_assert_held(&fgraph_mutex);
+
+	if (fgraph_reserve_on && (fgraph_reserve_big || data_size <= FGRAPH_USUAL_DATA))
+		return 0;
+
+	WRITE_ONCE(fgraph_reserve_on, true);
+	if (data_size > FGRAPH_USUAL_DATA)
+		WRITE_ONCE(fgraph_reserve_big, true);
+
+	/* A CPU that comes up later takes from others once, and is refilled. */
+	for_each_online_cpu(cpu) {
+		int ret = fill_cpu(cpu, GFP_KERNEL);
+
+		if (ret) {
+			/* The next one must try again. */
+			WRITE_ONCE(fgraph_reserve_big, false);
+			if (!fgraph_nr_users)
+				fgraph_reserve_stop();
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* Take the stack from a task that has no frame on it. */
+static void detach_stack(struct task_struct *t, struct fgraph_stack **list)
+{
+	struct fgraph_stack *st = READ_ONCE(t->fgraph_stack);
+
+	/* Nobody can push any more: what is empty stays empty. */
+	if (!st || !fgraph_stack_empty(st) || cmpxchg(&t->fgraph_stack, st, NULL) != st)
+		return;
+	st->list = *list;
+	*list = st;
+}
+
+static void free_stack(struct fgraph_stack *st)
+{
+	atomic_long_dec(&fgraph_stacks);
+	fgraph_stack_free(st);
+}
+
+/*
+ * After the last user: no frame is pushed any more, and no chunk taken. Frames
+ * that are still there make their task keep its stack; their returns call
+ * fgraph_trim_later().
+ */
+static void fgraph_trim(void)
+{
+	struct fgraph_stack *list = NULL, *st;
+	struct task_struct *g, *t;
+	int cpu;
+
+	/* That there are no users, before stacks are looked at: fgraph_return(). */
+	smp_mb();
+	rcu_read_lock();
+	for_each_process_thread(g, t)
+		detach_stack(t, &list);
+	rcu_read_unlock();
+	for_each_possible_cpu(cpu) {
+		if (idle_task(cpu))
+			detach_stack(idle_task(cpu), &list);
+	}
+
+	if (!list)
+		return;
+	/* For returns that are about to be over, and for unwinders. */
+	fgraph_synchronize();
+	while ((st = list)) {
+		list = st->list;
+		free_stack(st);
+	}
+}
+
+/**
+ * fgraph_reserve_stop() - give all memory back that is not in use
+ *
+ * Context: process, fgraph_mutex held, after a grace period of the last user.
+ */
+void fgraph_reserve_stop(void)
+{
+	int cpu;
+
+	lockdep_assert_held(&fgraph_mutex);
+
+	WRITE_ONCE(fgraph_reserve_on, false);
+	WRITE_ONCE(fgraph_reserve_big, false);
+
+	/* A refill may have seen that there were users. */
+	cpus_read_lock();
+	for_each_online_cpu(cpu)
+		irq_work_sync(per_cpu_ptr(&fgraph_reserve.refill, cpu));
+	cpus_read_unlock();
+
+	for_each_possible_cpu(cpu) {
+		void *chunk;
+
+		while ((chunk = take_on(cpu, FGRAPH_CHUNK_SIZE)))
+			kfree(chunk);
+		while ((chunk = take_on(cpu, FGRAPH_BIG_CHUNK_SIZE)))
+			kfree(chunk);
+	}
+	fgraph_trim();
+}
+
+static void fgraph_trim_slow(struct work_struct *work)
+{
+	mutex_lock(&fgraph_mutex);
+	if (!fgraph_nr_users)
+		fgraph_trim();
+	mutex_unlock(&fgraph_mutex);
+}
+
+static DECLARE_WORK(fgraph_trim_work, fgraph_trim_slow);
+
+static void fgraph_trim_irq(struct irq_work *work)
+{
+	schedule_work(&fgraph_trim_work);
+}
+
+static DEFINE_IRQ_WORK(fgraph_trim_irq_work, fgraph_trim_irq);
+
+/**
+ * fgraph_trim_later() - a frame returned when all users had gone
+ *
+ * Context: any.
+ */
+void fgraph_trim_later(void)
+{
+	queue_irq_work(&fgraph_trim_irq_work);
+}
+NOKPROBE_SYMBOL(fgraph_trim_later);
+
+/**
+ * fgraph_stack_make() - give the current task its stack
+ *
+ * Context: any, preemption disabled.
+ *
+ * Return: the stack, or NULL if there is no memory.
+ */
+struct fgraph_stack *fgraph_stack_make(void)
+{
+	void *memory = fgraph_chunk_take(FGRAPH_CHUNK_SIZE);
+	struct fgraph_stack *st, *other;
+
+	if (!memory) {
+		fgraph_chunk_refill();
+		return NULL;
+	}
+	st = fgraph_stack_init(memory);
+	other = cmpxchg(&current->fgraph_stack, NULL, st);
+	if (other) {
+		/* An interrupt was faster: then its stack has a spare chunk. */
+		memset(memory, 0, 2 * FGRAPH_SLOT);
+		fgraph_stack_add(other, memory, FGRAPH_CHUNK_SIZE);
+		st = other;
+	} else {
+		atomic_long_inc(&fgraph_stacks);
+	}
+	fgraph_chunk_refill();
+	return st;
+}
+NOKPROBE_SYMBOL(fgraph_stack_make);
+
+/**
+ * fgraph_free_task() - a task is gone, and what it never returned from
+ * @task:	the task, which nobody can reach any more
+ *
+ * Context: where kfree() may be called.
+ */
+void fgraph_free_task(struct task_struct *task)
+{
+	struct fgraph_stack *st = xchg(&task->fgraph_stack, NULL);
+
+	if (st)
+		free_stack(st);
+}
+
+static unsigned long count_in(void **place, unsigned int nr)
+{
+	unsigned long count = 0;
+
+	while (nr--)
+		count += !!READ_ONCE(place[nr]);
+	return count;
+}
+
+/**
+ * fgraph_usage() - how much memory there is
+ * @usage:	to be filled in; its parts may be of slightly different moments
+ */
+void fgraph_usage(struct fgraph_usage *usage)
+{
+	unsigned long usual = 0, big = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct fgraph_reserve *r = per_cpu_ptr(&fgraph_reserve, cpu);
+
+		usual += count_in(r->usual, ARRAY_SIZE(r->usual));
+		big += count_in(r->big, ARRAY_SIZE(r->big));
+	}
+	usage->stacks = atomic_long_read(&fgraph_stacks);
+	usage->chunks = atomic_long_read(&fgraph_chunks);
+	usage->bytes = atomic_long_read(&fgraph_bytes);
+	usage->reserve_chunks = usual + big;
+	usage->reserve_bytes = usual * FGRAPH_CHUNK_SIZE + big * FGRAPH_BIG_CHUNK_SIZE;
+}

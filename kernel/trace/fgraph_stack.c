@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The shadow stack of a task: growing, searching, freeing. See fgraph_stack.h.
+ */
+#include <linux/kprobes.h>
+
+#include "fgraph_stack.h"
+
+/**
+ * fgraph_stack_init() - make a stack in a chunk
+ * @memory:	a chunk of FGRAPH_CHUNK_SIZE bytes, all zero
+ *
+ * Return: the stack, empty.
+ */
+struct fgraph_stack *fgraph_stack_init(void *memory)
+{
+	struct fgraph_stack *st = memory;
+	struct fgraph_chunk *first = memory + FGRAPH_SLOT;
+
+	first->head = FGRAPH_CHUNK;
+	first->end = memory + FGRAPH_CHUNK_SIZE;
+	st->first = first;
+	st->top = first;
+	return st;
+}
+NOKPROBE_SYMBOL(fgraph_stack_init);
+
+/* The chunk that has @p in it, among those before @stop. */
+static struct fgraph_chunk *chunk_of(struct fgraph_stack *st, const void *p,
+				     const struct fgraph_chunk *stop)
+{
+	struct fgraph_chunk *c;
+
+	for (c = st->first; c && c != stop; c = READ_ONCE(c->next)) {
+		if (p >= (void *)c && p < c->end)
+			return c;
+	}
+	return NULL;
+}
+NOKPROBE_SYMBOL(chunk_of);
+
+static size_t chunk_size(struct fgraph_stack *st, struct fgraph_chunk *c)
+{
+	return c->end - (c == st->first ? (void *)st : (void *)c);
+}
+
+/**
+ * fgraph_stack_free() - give all memory of a stack back
+ * @st:		a stack that nobody uses or reads any more
+ *
+ * Return: the number of chunks that it had.
+ */
+unsigned int fgraph_stack_free(struct fgraph_stack *st)
+{
+	struct fgraph_chunk *c, *next;
+	struct fgraph_words *w, *next_w;
+	unsigned int chunks = 1;
+
+	for (w = st->words; w; w = next_w, chunks++) {
+		next_w = w->next;
+		fgraph_chunk_give(w, FGRAPH_CHUNK_SIZE);
+	}
+	for (c = st->first->next; c; c = next, chunks++) {
+		next = c->next;
+		fgraph_chunk_give(c, chunk_size(st, c));
+	}
+	fgraph_chunk_give(st, FGRAPH_CHUNK_SIZE);
+	return chunks;
+}
+
+/**
+ * fgraph_stack_add() - add a chunk to a stack
+ * @st:		the stack of the current task
+ * @memory:	what fgraph_chunk_take() gave
+ * @size:	its size
+ *
+ * An interrupt may add chunks at any point here: then ours comes behind them.
+ */
+void fgraph_stack_add(struct fgraph_stack *st, void *memory, size_t size)
+{
+	struct fgraph_chunk *new = memory, *c = st->first, *next;
+
+	new->head = FGRAPH_CHUNK;
+	new->end = memory + size;
+	/* The exchange also orders: whoever sees the chunk sees its end. */
+	while ((next = cmpxchg(&c->next, NULL, new)))
+		c = next;
+}
+NOKPROBE_SYMBOL(fgraph_stack_add);
+
+/**
+ * fgraph_stack_extend() - make room for a record that may not fit in the chunk
+ * @st:		the stack of the current task
+ * @slots:	size of the record
+ *
+ * The cold half of fgraph_stack_reserve().
+ *
+ * Return: where the header goes, the top being moved there; NULL if there is
+ * no memory.
+ */
+void *fgraph_stack_extend(struct fgraph_stack *st, unsigned int slots)
+{
+	size_t bytes = (size_t)slots << FGRAPH_SLOT_SHIFT;
+	void *top = READ_ONCE(st->top);
+	struct fgraph_chunk *c = chunk_of(st, top, NULL), *next;
+	void *rec;
+
+	/* In the second half of a big chunk? */
+	if (top + bytes < c->end) {
+		rec = top + bytes;
+		WRITE_ONCE(st->top, rec);
+		return rec;
+	}
+
+	for (;; c = next) {
+		next = READ_ONCE(c->next);
+		if (!next) {
+			size_t size = bytes + sizeof(*c) > FGRAPH_CHUNK_SIZE ?
+				      FGRAPH_BIG_CHUNK_SIZE : FGRAPH_CHUNK_SIZE;
+			void *memory = fgraph_chunk_take(size);
+
+			if (memory)
+				fgraph_stack_add(st, memory, size);
+			fgraph_chunk_refill();
+			if (!memory)
+				return NULL;
+			next = READ_ONCE(c->next);
+		}
+		if ((void *)(next + 1) + bytes <= next->end)
+			break;
+	}
+
+	rec = (void *)next + bytes;
+	WRITE_ONCE(next->below, top);
+	barrier();
+	WRITE_ONCE(st->top, rec);
+	barrier();
+	/*
+	 * Between the two stores an interrupt may have come here through a
+	 * chunk that is too small for us. What it left leads down as well, but
+	 * past empty slots.
+	 */
+	WRITE_ONCE(next->below, top);
+	return rec;
+}
+NOKPROBE_SYMBOL(fgraph_stack_extend);
+
+/**
+ * fgraph_stack_reap() - drop frames on top that can never return
+ * @st:		the stack of the current task
+ * @low:	the machine stack of the current call
+ * @high:	the lowest place of a return address on it that may be alive
+ *
+ * A frame whose place is in between belongs to a call that was abandoned: the
+ * CPU went offline in it, or the stack was rewound. Stops at the first record
+ * that may be alive.
+ *
+ * An interrupt may do the same meanwhile. So one record is dropped at a time:
+ * if it is gone already, that leaves the top on an empty slot, no more.
+ *
+ * Return: the number of records dropped.
+ */
+unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *high)
+{
+	unsigned int dropped = 0;
+
+	for (;; dropped++) {
+		void *top = READ_ONCE(st->top);
+		struct fgraph_frame *frame = fgraph_frame_of(top);
+
+		if (!frame || (void *)frame->retp < low || (void *)frame->retp >= high)
+			return dropped;
+		fgraph_stack_drop(st, top);
+	}
+}
+NOKPROBE_SYMBOL(fgraph_stack_reap);
+
+/**
+ * fgraph_stack_search() - find the newest frame of a return address
+ * @st:		the stack of the current task
+ * @retp:	the place of the return address
+ *
+ * What lies above it is of calls that will not return.
+ *
+ * Return: the frame, or NULL.
+ */
+struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
+					 unsigned long *retp)
+{
+	void *rec;
+
+	for (rec = READ_ONCE(st->top); rec; rec = fgraph_below(rec)) {
+		struct fgraph_frame *frame = rec;
+
+		if (fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME && frame->retp == retp)
+			return frame;
+	}
+	return NULL;
+}
+NOKPROBE_SYMBOL(fgraph_stack_search);
+
+/*
+ * As fgraph_stack_search(), but the task may run meanwhile: what was a header
+ * may be data by now. So nothing is followed but links of chunks, sizes are
+ * held against the chunk, and each link must lead to an earlier chunk.
+ */
+static unsigned long find_from(struct fgraph_stack *st, void *rec,
+			       unsigned long *cursor, unsigned long *retp)
+{
+	struct fgraph_chunk *c = chunk_of(st, rec, NULL);
+
+	while (c) {
+		struct fgraph_frame *frame = rec;
+		unsigned long head, ret;
+
+		if (rec == c) {
+			rec = READ_ONCE(c->below);
+			c = chunk_of(st, rec, c);
+			continue;
+		}
+		head = fgraph_head(rec);
+		if (fgraph_kind(head) == FGRAPH_FRAME && READ_ONCE(frame->retp) == retp) {
+			ret = READ_ONCE(frame->ret);
+			/* Pairs with nothing: only the task itself orders. */
+			if (fgraph_head(rec) == head && READ_ONCE(frame->retp) == retp) {
+				*cursor = (unsigned long)rec;
+				return ret;
+			}
+		}
+		if (fgraph_size(head) > rec - (void *)c)
+			return 0;
+		rec -= fgraph_size(head);
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(find_from);
+
+/**
+ * fgraph_stack_find() - which real return address stands behind a place?
+ * @st:		the stack of any task, that may run meanwhile
+ * @cursor:	where the last search ended, 0 at first
+ * @retp:	the place of the return address
+ *
+ * A walk of a machine stack asks for older and older frames, and with @cursor
+ * passes each only once. The stack may be another one than @cursor was for.
+ *
+ * Return: the return address, or 0 if there is no such frame.
+ */
+unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
+				unsigned long *retp)
+{
+	unsigned long ret = 0;
+
+	if (*cursor && !(*cursor & (FGRAPH_SLOT - 1)))
+		ret = find_from(st, (void *)*cursor, cursor, retp);
+	if (!ret)
+		ret = find_from(st, READ_ONCE(st->top), cursor, retp);
+	return ret;
+}
+NOKPROBE_SYMBOL(fgraph_stack_find);
+
+/**
+ * fgraph_stack_word() - find a task-local word
+ * @st:		the stack of the current task
+ * @index:	which word
+ *
+ * Return: the word, or NULL if there is no memory.
+ */
+struct fgraph_word *fgraph_stack_word(struct fgraph_stack *st, unsigned int index)
+{
+	struct fgraph_words **link = &st->words, *w;
+
+	if (index < FGRAPH_INLINE_WORDS)
+		return &st->word[index];
+
+	for (index -= FGRAPH_INLINE_WORDS;; index -= FGRAPH_CHUNK_WORDS, link = &w->next) {
+		w = READ_ONCE(*link);
+		if (!w) {
+			struct fgraph_words **end = link, *more;
+
+			w = fgraph_chunk_take(FGRAPH_CHUNK_SIZE);
+			/* Behind what an interrupt may have added. */
+			while (w && (more = cmpxchg(end, NULL, w)))
+				end = &more->next;
+			fgraph_chunk_refill();
+			if (!w)
+				return NULL;
+			w = READ_ONCE(*link);
+		}
+		if (index < FGRAPH_CHUNK_WORDS)
+			return &w->word[index];
+	}
+}
+NOKPROBE_SYMBOL(fgraph_stack_word);

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The shadow stack of a task: what it is made of, and push and pop.
+ *
+ * Plain C on memory it is handed: also built in user space, where it is
+ * interrupted at every instruction. Nothing here may sleep, lock, or fault.
+ *
+ * A stack is a chain of chunks, each cut into slots of FGRAPH_SLOT bytes. A
+ * record takes one slot for its header and, if its private data does not fit
+ * there, further slots *below* the header. So the newest header is at the top,
+ * and from each header the size of the record leads down to the next one.
+ *
+ * Rules that make any instant consistent:
+ *
+ * (1) Whoever interrupts leaves the stack as found: the top is where it was, and
+ * (2) the first word of each slot above the top is zero: a slot whose header is
+ *     zero is free, or about to become or just was a header. It is skipped.
+ * (3) push moves the top first. An interrupt before that uses the same slots
+ *     and gives them back clean, one after that works above them.
+ * (4) A header becomes FGRAPH_FRAME or FGRAPH_ENTRY by a single store, when the
+ *     record is complete. Until then it is FGRAPH_RESERVED, which only has a
+ *     size. pop takes the same steps back.
+ *
+ * All stores of one stack are made by its task, in whatever context it is
+ * interrupted in. Hence compiler barriers are all the ordering there is; others
+ * only read, and check what they read (fgraph_stack_find()).
+ */
+#ifndef _FGRAPH_STACK_H
+#define _FGRAPH_STACK_H
+
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/fgraph.h>
+#include <linux/math.h>
+#include <linux/types.h>
+
+#define FGRAPH_SLOT_SHIFT	6
+#define FGRAPH_SLOT		(1UL << FGRAPH_SLOT_SHIFT)
+
+/* Most tasks never need more than one chunk: 62 nested calls with one user. */
+#define FGRAPH_CHUNK_SIZE	4096UL
+/* For records that no chunk of the usual size can hold. */
+#define FGRAPH_BIG_CHUNK_SIZE	8192UL
+
+/* Bits 0-7 of a header: what it is. */
+enum fgraph_kind {
+	FGRAPH_NONE,		/* nothing, one slot */
+	FGRAPH_RESERVED,	/* not complete yet, or being dropped */
+	FGRAPH_FRAME,		/* struct fgraph_frame */
+	FGRAPH_ENTRY,		/* struct fgraph_entry, of the frame below it */
+	FGRAPH_CHUNK,		/* struct fgraph_chunk: nothing below it here */
+};
+
+#define FGRAPH_KIND_MASK	0xffUL
+/* The call was a tail call: a frame for the same return is below this one. */
+#define FGRAPH_TAIL		BIT(8)
+/* Bits 16 and up: how many slots of data lie below the header. */
+#define FGRAPH_BELOW_SHIFT	16
+
+/**
+ * struct fgraph_entry - a further user of the call that the frame below is for
+ * @head:	kind and size
+ * @tag:	the user, by id and generation
+ * @frame:	the frame
+ * @data:	short private data
+ */
+struct fgraph_entry {
+	unsigned long		head;
+	unsigned long		tag;
+	struct fgraph_frame	*frame;
+	unsigned long		data[5];
+};
+
+/**
+ * struct fgraph_chunk - a piece of shadow stack; its records follow
+ * @head:	FGRAPH_CHUNK
+ * @below:	top of the stack when this chunk was entered
+ * @next:	the chunk to go on with, or NULL. Chunks stay linked until freed
+ * @end:	first byte behind the chunk
+ */
+struct fgraph_chunk {
+	unsigned long		head;
+	void			*below;
+	struct fgraph_chunk	*next;
+	void			*end;
+	unsigned long		unused[4];
+};
+
+/* A task-local word. Belongs to whoever has the tag, else reads as zero. */
+struct fgraph_word {
+	unsigned long		tag;
+	unsigned long		value;
+};
+
+#define FGRAPH_INLINE_WORDS	2
+#define FGRAPH_CHUNK_WORDS	(FGRAPH_CHUNK_SIZE / sizeof(struct fgraph_word) - 1)
+
+/* More words, in a chunk of their own. */
+struct fgraph_words {
+	struct fgraph_words	*next;
+	unsigned long		unused;
+	struct fgraph_word	word[FGRAPH_CHUNK_WORDS];
+};
+
+/**
+ * struct fgraph_stack - the shadow stack of a task, at the start of its first chunk
+ * @top:	the newest header; that of the chunk if nothing is in it
+ * @first:	the first chunk, behind this structure in the same memory
+ * @words:	task-local words of users that have no inline one
+ * @list:	links stacks that are about to be freed
+ * @word:	the first task-local words
+ */
+struct fgraph_stack {
+	void			*top;
+	struct fgraph_chunk	*first;
+	struct fgraph_words	*words;
+	struct fgraph_stack	*list;
+	struct fgraph_word	word[FGRAPH_INLINE_WORDS];
+};
+
+static_assert(sizeof(struct fgraph_frame) == FGRAPH_SLOT);
+static_assert(sizeof(struct fgraph_entry) == FGRAPH_SLOT);
+static_assert(offsetof(struct fgraph_frame, tag) == offsetof(struct fgraph_entry, tag));
+static_assert(sizeof(struct fgraph_chunk) == FGRAPH_SLOT);
+static_assert(sizeof(struct fgraph_stack) == FGRAPH_SLOT);
+static_assert(sizeof(struct fgraph_words) == FGRAPH_CHUNK_SIZE);
+static_assert(DIV_ROUND_UP(FGRAPH_MAX_DATA_SIZE, FGRAPH_SLOT) + 2 <=
+	      FGRAPH_BIG_CHUNK_SIZE / FGRAPH_SLOT);
+
+/*
+ * Where chunks come from, in any context: fgraph_reserve.c, or a test. All
+ * zero, @size aligned to itself. Returns NULL if there is none.
+ */
+void *fgraph_chunk_take(size_t size);
+void fgraph_chunk_refill(void);
+void fgraph_chunk_give(void *chunk, size_t size);
+
+struct fgraph_stack *fgraph_stack_init(void *memory);
+unsigned int fgraph_stack_free(struct fgraph_stack *st);
+void fgraph_stack_add(struct fgraph_stack *st, void *memory, size_t size);
+void *fgraph_stack_extend(struct fgraph_stack *st, unsigned int slots);
+unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *high);
+struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
+					 unsigned long *retp);
+unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
+				unsigned long *retp);
+struct fgraph_word *fgraph_stack_word(struct fgraph_stack *st, unsigned int index);
+
+static __always_inline unsigned long fgraph_head(const void *rec)
+{
+	return READ_ONCE(*(const unsigned long *)rec);
+}
+
+static __always_inline void fgraph_set_head(void *rec, unsigned long head)
+{
+	WRITE_ONCE(*(unsigned long *)rec, head);
+}
+
+static __always_inline enum fgraph_kind fgraph_kind(unsigned long head)
+{
+	return head & FGRAPH_KIND_MASK;
+}
+
+/* Bytes that a record takes. */
+static __always_inline unsigned long fgraph_size(unsigned long head)
+{
+	return ((head >> FGRAPH_BELOW_SHIFT) + 1) << FGRAPH_SLOT_SHIFT;
+}
+
+/* The start of data that lies below its header. */
+static __always_inline void *fgraph_data_below(const void *rec, unsigned long head)
+{
+	return (void *)rec - ((head >> FGRAPH_BELOW_SHIFT) << FGRAPH_SLOT_SHIFT);
+}
+
+static __always_inline void *fgraph_frame_data(const struct fgraph_frame *frame,
+					       unsigned long head)
+{
+	if (head >> FGRAPH_BELOW_SHIFT)
+		return fgraph_data_below(frame, head);
+	return (void *)frame->data;
+}
+
+static __always_inline void *fgraph_entry_data(const struct fgraph_entry *entry,
+					       unsigned long head)
+{
+	if (head >> FGRAPH_BELOW_SHIFT)
+		return fgraph_data_below(entry, head);
+	return (void *)entry->data;
+}
+
+/* How many slots below the header a user's data needs. */
+static __always_inline unsigned int fgraph_slots_below(size_t size, size_t inside)
+{
+	return size <= inside ? 0 : DIV_ROUND_UP(size, FGRAPH_SLOT);
+}
+
+/*
+ * Is there no frame on the stack of some task? If that can no longer push, a
+ * stack seen empty stays so.
+ */
+static __always_inline bool fgraph_stack_empty(struct fgraph_stack *st)
+{
+	return READ_ONCE(st->top) == st->first;
+}
+
+/* The record below one, for the task whose stack it is. NULL at the bottom. */
+static __always_inline void *fgraph_below(const void *rec)
+{
+	unsigned long head = fgraph_head(rec);
+
+	if (unlikely(fgraph_kind(head) == FGRAPH_CHUNK))
+		return READ_ONCE(((struct fgraph_chunk *)rec)->below);
+	return (void *)rec - fgraph_size(head);
+}
+
+/* Chunks are aligned: a record in the same 4096 bytes as the top surely fits. */
+static __always_inline bool fgraph_stack_fits(const void *top, unsigned int below)
+{
+	const void *rec = top + (((unsigned long)below + 1) << FGRAPH_SLOT_SHIFT);
+
+	return !(((unsigned long)rec ^ (unsigned long)top) & ~(FGRAPH_CHUNK_SIZE - 1));
+}
+
+/**
+ * fgraph_stack_reserve() - make room for a record
+ * @st:		the stack of the current task
+ * @below:	slots of data below the header
+ *
+ * Context: any, preemption disabled.
+ *
+ * Return: the header, FGRAPH_RESERVED, all else undefined; or NULL if there is
+ * no memory.
+ */
+static __always_inline void *fgraph_stack_reserve(struct fgraph_stack *st,
+						  unsigned int below)
+{
+	void *top = READ_ONCE(st->top);
+	void *rec = top + (((unsigned long)below + 1) << FGRAPH_SLOT_SHIFT);
+
+	if (unlikely(!fgraph_stack_fits(top, below))) {
+		rec = fgraph_stack_extend(st, below + 1);
+		if (!rec)
+			return NULL;
+	} else {
+		WRITE_ONCE(st->top, rec);
+	}
+	barrier();	/* (3) */
+	fgraph_set_head(rec, FGRAPH_RESERVED | (unsigned long)below << FGRAPH_BELOW_SHIFT);
+	return rec;
+}
+
+/* Make a complete record visible. */
+static __always_inline void fgraph_stack_commit(void *rec, unsigned long head)
+{
+	barrier();	/* (4) */
+	fgraph_set_head(rec, head);
+	barrier();
+}
+
+/*
+ * Drop the record on top. The top is then the next record, not the header of a
+ * chunk that has become empty: (1).
+ */
+static __always_inline void fgraph_stack_drop(struct fgraph_stack *st, void *rec)
+{
+	unsigned long below = fgraph_head(rec) >> FGRAPH_BELOW_SHIFT;
+	void *top = rec - ((below + 1) << FGRAPH_SLOT_SHIFT);
+
+	if (unlikely(below)) {
+		unsigned long i;
+
+		/* The size must hold until the data is clean: (2). */
+		fgraph_set_head(rec, FGRAPH_RESERVED | below << FGRAPH_BELOW_SHIFT);
+		barrier();
+		for (i = 1; i <= below; i++)
+			fgraph_set_head(rec - i * FGRAPH_SLOT, FGRAPH_NONE);
+		barrier();
+	}
+	fgraph_set_head(rec, FGRAPH_NONE);
+	barrier();
+	/* Chunks but the first, whose header comes second, begin there. */
+	if (unlikely(!((unsigned long)top & (FGRAPH_CHUNK_SIZE - 1))) &&
+	    fgraph_kind(fgraph_head(top)) == FGRAPH_CHUNK)
+		top = READ_ONCE(((struct fgraph_chunk *)top)->below);
+	WRITE_ONCE(st->top, top);
+	barrier();
+}
+
+/**
+ * fgraph_stack_pop() - drop a record and all that is above it
+ * @st:		the stack of the current task
+ * @rec:	a record of it
+ *
+ * Context: any, preemption disabled.
+ */
+static __always_inline void fgraph_stack_pop(struct fgraph_stack *st, void *rec)
+{
+	void *top;
+
+	do {
+		top = READ_ONCE(st->top);
+		fgraph_stack_drop(st, top);
+	} while (unlikely(top != rec));
+}
+
+/* The frame that a record is, or is an entry of; NULL if it is neither. */
+static __always_inline struct fgraph_frame *fgraph_frame_of(void *rec)
+{
+	enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
+
+	if (likely(kind == FGRAPH_FRAME))
+		return rec;
+	if (kind == FGRAPH_ENTRY)
+		return ((struct fgraph_entry *)rec)->frame;
+	return NULL;
+}
+
+/* Is this a record that names a user of @frame, which is below or the same? */
+static __always_inline bool fgraph_is_entry_of(const void *rec,
+					       const struct fgraph_frame *frame)
+{
+	return rec == frame ||
+	       (fgraph_kind(fgraph_head(rec)) == FGRAPH_ENTRY &&
+		((struct fgraph_entry *)rec)->frame == frame);
+}
+
+#endif /* _FGRAPH_STACK_H */

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The tracefs file fgraph_users: who hooks returns, what they miss, and what
+ * memory that takes.
+ */
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/seq_file.h>
+
+#include "fgraph_internal.h"
+#include "trace.h"
+
+static void show_user(struct seq_file *m, unsigned long id, struct fgraph_ops *gops)
+{
+	seq_printf(m, "%lu %s ", id, gops->kind ?: "other");
+	if (gops->name)
+		seq_puts(m, gops->name);
+	else if (gops->site)
+		seq_printf(m, "%ps", gops->site);
+	else
+		seq_puts(m, "-");
+	seq_printf(m, " %zu %ld\n", gops->data_size,
+		   atomic_long_read(&gops->missed));
+}
+
+static int fgraph_users_show(struct seq_file *m, void *v)
+{
+	struct fgraph_usage u;
+	struct fgraph_slot *slot;
+	unsigned long id;
+
+	seq_puts(m, "# id kind name data missed\n");
+
+	mutex_lock(&fgraph_mutex);
+	for (id = 0; id < FGRAPH_MAX_USERS; id++) {
+		if (!fgraph_table[id >> FGRAPH_PAGE_BITS])
+			break;
+		slot = fgraph_slot(id);
+		if (slot->gops)
+			show_user(m, id, slot->gops);
+	}
+	mutex_unlock(&fgraph_mutex);
+
+	fgraph_usage(&u);
+	seq_printf(m, "# in use: %lu stacks, %lu chunks, %lu bytes; in reserve: %lu chunks, %lu bytes\n",
+		   u.stacks, u.chunks, u.bytes, u.reserve_chunks, u.reserve_bytes);
+	return 0;
+}
+
+static int fgraph_users_open(struct inode *inode, struct file *file)
+{
+	int ret = tracing_check_open_get_tr(NULL);
+
+	return ret ?: single_open(file, fgraph_users_show, NULL);
+}
+
+static const struct file_operations fgraph_users_fops = {
+	.open		= fgraph_users_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+static __init int fgraph_tracefs_init(void)
+{
+	if (!tracing_init_dentry())
+		trace_create_file("fgraph_users", TRACE_MODE_READ, NULL, NULL,
+				  &fgraph_users_fops);
+	return 0;
+}
+fs_initcall(fgraph_tracefs_init);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A user of fgraph with private data: measures how long each call of a function
+ * takes, and names who else hooks it.
+ *
+ * insmod fgraph_example.ko symbol=vfs_read
+ */
+#include <linux/fgraph.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/string.h>
+
+static char *symbol = "kernel_clone";
+module_param(symbol, charp, 0444);
+MODULE_PARM_DESC(symbol, "Function to be hooked, wildcards allowed");
+
+static unsigned int report = 1;
+module_param(report, uint, 0644);
+MODULE_PARM_DESC(report, "How many calls to report, then counts down");
+
+/* Private data: one for each call, from entry to return. */
+struct call {
+	u64	start;
+};
+
+static atomic_long_t calls;
+static atomic64_t total_ns;
+
+static int example_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			 void *data, struct ftrace_regs *fregs)
+{
+	struct call *call = data;
+
+	call->start = ktime_get_mono_fast_ns();
+	/* 0 would mean: no interest in the return of this call. */
+	return 1;
+}
+
+static void report_call(const struct fgraph_frame *frame, u64 ns)
+{
+	struct fgraph_ops *users[16];
+	int nr = fgraph_frame_users(frame, users, ARRAY_SIZE(users)), i;
+
+	pr_info("%ps returns to %pS after %llu ns: one frame, %d users\n",
+		(void *)frame->func, (void *)frame->ret, ns, nr);
+	for (i = 0; i < min_t(int, nr, ARRAY_SIZE(users)); i++)
+		pr_info("  %s %s\n", users[i]->kind ?: "other", users[i]->name ?: "-");
+}
+
+static void example_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			   void *data, struct fgraph_regs *regs)
+{
+	struct call *call = data;
+	u64 ns = ktime_get_mono_fast_ns() - call->start;
+
+	atomic_long_inc(&calls);
+	atomic64_add(ns, &total_ns);
+	/* Only a sample prints from here; a race prints one call more. */
+	if (report) {
+		report--;
+		report_call(frame, ns);
+	}
+}
+
+static struct fgraph_ops example_ops = {
+	.entryfunc	= example_entry,
+	.retfunc	= example_return,
+	.data_size	= sizeof(struct call),
+	.name		= "fgraph_example",
+};
+
+static int __init fgraph_example_init(void)
+{
+	int ret;
+
+	ret = ftrace_set_filter(&example_ops.ops, symbol, strlen(symbol), 1);
+	if (ret) {
+		pr_err("no function %s that ftrace can trace: %d\n", symbol, ret);
+		return ret;
+	}
+	ret = register_ftrace_graph(&example_ops);
+	if (ret) {
+		pr_err("register_ftrace_graph: %d\n", ret);
+		ftrace_free_filter(&example_ops.ops);
+	}
+	return ret;
+}
+
+static void __exit fgraph_example_exit(void)
+{
+	/* Calls may still be asleep in the function: they return without us. */
+	unregister_ftrace_graph(&example_ops);
+	ftrace_free_filter(&example_ops.ops);
+	pr_info("%s: %ld calls, %lld ns, %ld missed\n", symbol, atomic_long_read(&calls),
+		(s64)atomic64_read(&total_ns), atomic_long_read(&example_ops.missed));
+}
+
+module_init(fgraph_example_init);
+module_exit(fgraph_example_exit);
+MODULE_DESCRIPTION("Example of a user of fgraph");
+MODULE_LICENSE("GPL");
