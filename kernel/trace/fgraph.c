@@ -204,8 +204,8 @@ miss:
 	fgraph_miss(gops);
 	return -ENOMEM;
 }
-NOKPROBE_SYMBOL(fgraph_hook);
 EXPORT_SYMBOL_GPL(fgraph_hook);
+NOKPROBE_SYMBOL(fgraph_hook);
 
 /* Where no callback is traced, kprobes keep from recursing by themselves. */
 #ifdef CONFIG_FUNCTION_TRACER
@@ -257,7 +257,7 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 	do {
 		frame = fgraph_newest_frame(st, retp);
 		if (unlikely(!frame))
-			panic("fgraph: return to nowhere, no frame for %px", retp);
+			panic("fgraph: a function returned that has no frame");
 		head = fgraph_head(frame);
 		ret = frame->ret;
 		if (regs->full)
@@ -297,7 +297,6 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 }
 
 /* From the light trampoline. */
-unsigned long fgraph_return_light(unsigned long *retp, struct fgraph_regs *regs);
 __visible unsigned long fgraph_return_light(unsigned long *retp, struct fgraph_regs *regs)
 {
 	return fgraph_return(retp, regs);
@@ -305,7 +304,6 @@ __visible unsigned long fgraph_return_light(unsigned long *retp, struct fgraph_r
 NOKPROBE_SYMBOL(fgraph_return_light);
 
 /* From the full trampoline. */
-unsigned long fgraph_return_full(struct pt_regs *regs);
 __visible unsigned long fgraph_return_full(struct pt_regs *regs)
 {
 	struct fgraph_regs fr = { .full = regs };
@@ -376,8 +374,8 @@ void *fgraph_parent_data(struct fgraph_ops *gops, const struct fgraph_frame *fra
 	}
 	return NULL;
 }
-NOKPROBE_SYMBOL(fgraph_parent_data);
 EXPORT_SYMBOL_GPL(fgraph_parent_data);
+NOKPROBE_SYMBOL(fgraph_parent_data);
 
 /**
  * fgraph_frame_users() - who has joined a frame
@@ -409,8 +407,8 @@ int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **use
 	}
 	return nr;
 }
-NOKPROBE_SYMBOL(fgraph_frame_users);
 EXPORT_SYMBOL_GPL(fgraph_frame_users);
+NOKPROBE_SYMBOL(fgraph_frame_users);
 
 /**
  * fgraph_task_word() - a word of the current task for a user
@@ -442,8 +440,8 @@ unsigned long *fgraph_task_word(struct fgraph_ops *gops)
 	}
 	return &word->value;
 }
-NOKPROBE_SYMBOL(fgraph_task_word);
 EXPORT_SYMBOL_GPL(fgraph_task_word);
+NOKPROBE_SYMBOL(fgraph_task_word);
 
 static int add_user(struct fgraph_ops *gops)
 {

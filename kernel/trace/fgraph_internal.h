@@ -3,6 +3,7 @@
 #ifndef _FGRAPH_INTERNAL_H
 #define _FGRAPH_INTERNAL_H
 
+#include <linux/bits.h>
 #include <linux/fgraph.h>
 #include <linux/mutex.h>
 
@@ -13,12 +14,12 @@
  * registration takes a new generation; 44 bits of them do not wrap.
  */
 #define FGRAPH_ID_BITS		20
-#define FGRAPH_MAX_USERS	(1UL << FGRAPH_ID_BITS)
+#define FGRAPH_MAX_USERS	BIT(FGRAPH_ID_BITS)
 #define FGRAPH_ID_MASK		(FGRAPH_MAX_USERS - 1)
 
 /* The table of users is made of pages, as many as there are users. */
 #define FGRAPH_PAGE_BITS	8
-#define FGRAPH_PAGE_USERS	(1UL << FGRAPH_PAGE_BITS)
+#define FGRAPH_PAGE_USERS	BIT(FGRAPH_PAGE_BITS)
 #define FGRAPH_PAGES		(FGRAPH_MAX_USERS >> FGRAPH_PAGE_BITS)
 
 /**
@@ -55,6 +56,10 @@ static __always_inline struct fgraph_ops *fgraph_user(unsigned long tag)
 		return NULL;
 	return slot->gops;
 }
+
+/* fgraph.c: called by the trampolines */
+unsigned long fgraph_return_light(unsigned long *retp, struct fgraph_regs *regs);
+unsigned long fgraph_return_full(struct pt_regs *regs);
 
 /* fgraph_users.c */
 int fgraph_user_add(struct fgraph_ops *gops);

@@ -28,6 +28,7 @@
 #ifndef _FGRAPH_STACK_H
 #define _FGRAPH_STACK_H
 
+#include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/fgraph.h>
@@ -35,7 +36,7 @@
 #include <linux/types.h>
 
 #define FGRAPH_SLOT_SHIFT	6
-#define FGRAPH_SLOT		(1UL << FGRAPH_SLOT_SHIFT)
+#define FGRAPH_SLOT		BIT(FGRAPH_SLOT_SHIFT)
 
 /* Most tasks never need more than one chunk: 62 nested calls with one user. */
 #define FGRAPH_CHUNK_SIZE	4096UL

@@ -59,10 +59,11 @@ int fgraph_user_add(struct fgraph_ops *gops)
 	tag = ++fgraph_generation << FGRAPH_ID_BITS | id;
 	slot = fgraph_slot(id);
 	slot->gops = gops;
-	/* Whoever sees the tag sees the user: in the table, and by itself. */
+	/* Whoever sees the tag in the table sees the user there. */
 	smp_store_release(&slot->tag, tag);
 	gops->id = id;
 	atomic_long_set(&gops->missed, 0);
+	/* And whoever sees it in the user may push frames with it. */
 	smp_store_release(&gops->tag, tag);
 	fgraph_nr_users++;
 	return 0;

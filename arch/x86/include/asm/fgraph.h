@@ -19,8 +19,8 @@
 #include <asm/ptrace.h>
 
 /* What a hooked function returns to; not functions that C may call. */
-extern void fgraph_trampoline_light(void);
-extern void fgraph_trampoline_full(void);
+void fgraph_trampoline_light(void);
+void fgraph_trampoline_full(void);
 
 /**
  * struct fgraph_regs - registers of a function that returns
