@@ -1,0 +1,2014 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of fgraph: of the shadow stack on memory handed to it, of the
+ * table of users, and of calls that are really hooked.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/fgraph.h>
+#include <linux/ftrace.h>
+#include <linux/hrtimer.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/kthread.h>
+#include <linux/slab.h>
+#include <linux/stacktrace.h>
+#include <linux/string.h>
+
+#include "fgraph_internal.h"
+#include "fgraph_kunit.h"
+
+/*
+ * The shadow stack.
+ */
+
+#define FRAME_ROOM	sizeof_field(struct fgraph_frame, data)
+#define ENTRY_ROOM	sizeof_field(struct fgraph_entry, data)
+
+/* Places of return addresses; nobody looks there. */
+#define RETP(n)		((unsigned long *)(0x100000UL - (n) * 16))
+#define RET(n)		(0x5000UL + (n))
+
+static void *chunk(struct kunit *test, size_t size)
+{
+	void *memory = kunit_kzalloc(test, size, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	KUNIT_ASSERT_EQ(test, (unsigned long)memory & (size - 1), 0);
+	return memory;
+}
+
+/* A stack with as many chunks as asked for, so that none is taken. */
+static struct fgraph_stack *stack(struct kunit *test, int chunks)
+{
+	struct fgraph_stack *st = fgraph_stack_init(chunk(test, FGRAPH_CHUNK_SIZE));
+
+	while (--chunks > 0)
+		fgraph_stack_add(st, chunk(test, FGRAPH_CHUNK_SIZE), FGRAPH_CHUNK_SIZE);
+	return st;
+}
+
+static void *reserve(struct fgraph_stack *st, size_t size, size_t room)
+{
+	void *rec;
+
+	preempt_disable();
+	rec = fgraph_stack_reserve(st, fgraph_slots_below(size, room));
+	preempt_enable();
+	return rec;
+}
+
+/* A frame whose data is all ones: whoever takes that for a header is seen. */
+static struct fgraph_frame *push(struct fgraph_stack *st, int n, size_t size)
+{
+	struct fgraph_frame *frame = reserve(st, size, FRAME_ROOM);
+	unsigned long head;
+
+	if (!frame)
+		return NULL;
+	head = fgraph_head(frame);
+	memset(fgraph_frame_data(frame, head), 0xff, size);
+	frame->func = n;
+	frame->ret = RET(n);
+	frame->retp = RETP(n);
+	fgraph_stack_commit(frame, (head & ~FGRAPH_KIND_MASK) | FGRAPH_FRAME);
+	return frame;
+}
+
+static struct fgraph_entry *push_entry(struct fgraph_stack *st,
+				       struct fgraph_frame *frame, size_t size)
+{
+	struct fgraph_entry *entry = reserve(st, size, ENTRY_ROOM);
+	unsigned long head;
+
+	if (!entry)
+		return NULL;
+	head = fgraph_head(entry);
+	memset(fgraph_entry_data(entry, head), 0xff, size);
+	entry->frame = frame;
+	fgraph_stack_commit(entry, (head & ~FGRAPH_KIND_MASK) | FGRAPH_ENTRY);
+	return entry;
+}
+
+/*
+ * Each slot is part of a record, or its first word is zero: all of them above
+ * the top, and those that a record did not fit into.
+ */
+static void check_clean(struct kunit *test, struct fgraph_stack *st)
+{
+	struct fgraph_chunk *c;
+
+	for (c = st->first; c; c = c->next) {
+		unsigned int dirty = 0;
+		void *rec;
+
+		/* The topmost record of this chunk, if it is in use. */
+		for (rec = st->top; rec; rec = fgraph_below(rec)) {
+			if (rec >= (void *)c && rec < c->end)
+				break;
+		}
+		for (rec = (rec ?: c) + FGRAPH_SLOT; rec < c->end; rec += FGRAPH_SLOT)
+			dirty += !!fgraph_head(rec);
+		KUNIT_EXPECT_EQ(test, dirty, 0);
+	}
+}
+
+/* All frames from the top down are n, n - 1 ... 0. */
+static void check_order(struct kunit *test, struct fgraph_stack *st, int n)
+{
+	void *rec;
+
+	for (rec = st->top; rec; rec = fgraph_below(rec)) {
+		if (fgraph_kind(fgraph_head(rec)) != FGRAPH_FRAME)
+			continue;
+		KUNIT_EXPECT_EQ(test, ((struct fgraph_frame *)rec)->func, n);
+		n--;
+	}
+	KUNIT_EXPECT_EQ(test, n, -1);
+}
+
+static void stack_order(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 1);
+	struct fgraph_frame *frame[10];
+	int i;
+
+	KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(st));
+	KUNIT_EXPECT_NULL(test, fgraph_frame_of(st->top));
+	for (i = 0; i < 10; i++) {
+		frame[i] = push(st, i, 8);
+		KUNIT_ASSERT_NOT_NULL(test, frame[i]);
+		KUNIT_EXPECT_PTR_EQ(test, fgraph_frame_of(st->top), frame[i]);
+		KUNIT_EXPECT_FALSE(test, fgraph_stack_empty(st));
+		check_order(test, st, i);
+	}
+	while (--i >= 0) {
+		check_clean(test, st);
+		KUNIT_EXPECT_PTR_EQ(test, fgraph_frame_of(st->top), frame[i]);
+		fgraph_stack_pop(st, frame[i]);
+	}
+	KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(st));
+	check_clean(test, st);
+}
+
+static void stack_entries(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 1);
+	struct fgraph_frame *frame = push(st, 0, 100);
+	struct fgraph_entry *entry;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		entry = push_entry(st, frame, i * 20);
+		KUNIT_ASSERT_NOT_NULL(test, entry);
+		KUNIT_EXPECT_PTR_EQ(test, fgraph_frame_of(st->top), frame);
+	}
+	check_clean(test, st);
+	fgraph_stack_pop(st, entry);
+	check_clean(test, st);
+	fgraph_stack_pop(st, frame);
+	KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(st));
+	check_clean(test, st);
+}
+
+/* Data lies in the record or below its header, and nowhere else. */
+static void stack_data(struct kunit *test)
+{
+	static const size_t sizes[] = {
+		0, 1, 8, FRAME_ROOM, FRAME_ROOM + 1, ENTRY_ROOM, ENTRY_ROOM + 1,
+		FGRAPH_SLOT, FGRAPH_SLOT + 1, 1000, FGRAPH_CHUNK_SIZE - 4 * FGRAPH_SLOT,
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct fgraph_stack *st = stack(test, 1);
+		void *bottom = st->top + FGRAPH_SLOT, *data;
+		struct fgraph_frame *frame = push(st, 0, sizes[i]);
+
+		KUNIT_ASSERT_NOT_NULL(test, frame);
+		data = fgraph_frame_data(frame, fgraph_head(frame));
+		KUNIT_EXPECT_EQ(test, (unsigned long)data % sizeof(long), 0);
+		if (sizes[i] <= FRAME_ROOM) {
+			KUNIT_EXPECT_PTR_EQ(test, data, (void *)frame->data);
+			KUNIT_EXPECT_PTR_EQ(test, bottom, (void *)frame);
+		} else {
+			KUNIT_EXPECT_PTR_EQ(test, data, bottom);
+			KUNIT_EXPECT_LE(test, (unsigned long)data + sizes[i],
+					(unsigned long)frame);
+			KUNIT_EXPECT_GT(test, (unsigned long)data + sizes[i] + FGRAPH_SLOT,
+					(unsigned long)frame);
+		}
+		KUNIT_EXPECT_PTR_EQ(test, fgraph_below(frame), (void *)st->first);
+		check_clean(test, st);
+		fgraph_stack_pop(st, frame);
+		check_clean(test, st);
+	}
+}
+
+/* 200 frames over four chunks, of sizes that leave room at the end of each. */
+static void stack_chunks(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 8);
+	struct fgraph_frame *frame[200];
+	int round, i;
+
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < ARRAY_SIZE(frame); i++) {
+			frame[i] = push(st, i, i % 5 * 30);
+			KUNIT_ASSERT_NOT_NULL(test, frame[i]);
+		}
+		check_order(test, st, i - 1);
+		check_clean(test, st);
+		while (--i >= 0) {
+			KUNIT_EXPECT_FALSE(test, fgraph_stack_empty(st));
+			fgraph_stack_pop(st, frame[i]);
+			if (i % 10 == 0)
+				check_clean(test, st);
+		}
+		KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(st));
+	}
+}
+
+/* What no usual chunk can hold goes past it into a big one. */
+static void stack_big_chunks(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 2);
+	struct fgraph_chunk *second = st->first->next, *big, *big2;
+	struct fgraph_frame *small, *large, *large2, *half;
+
+	big = chunk(test, FGRAPH_BIG_CHUNK_SIZE);
+	fgraph_stack_add(st, big, FGRAPH_BIG_CHUNK_SIZE);
+	big2 = chunk(test, FGRAPH_BIG_CHUNK_SIZE);
+	fgraph_stack_add(st, big2, FGRAPH_BIG_CHUNK_SIZE);
+	KUNIT_ASSERT_PTR_EQ(test, second->next, big);
+
+	small = push(st, 0, 0);
+	large = push(st, 1, FGRAPH_MAX_DATA_SIZE);
+	KUNIT_ASSERT_NOT_NULL(test, large);
+	KUNIT_EXPECT_TRUE(test, (void *)large > (void *)big && (void *)large < big->end);
+	KUNIT_EXPECT_PTR_EQ(test, fgraph_below(fgraph_below(large)), (void *)small);
+	/* The rest of the big chunk is used, over its middle. */
+	half = push(st, 2, 0);
+	KUNIT_EXPECT_TRUE(test, (void *)half == (void *)large + FGRAPH_SLOT);
+	large2 = push(st, 3, FGRAPH_MAX_DATA_SIZE);
+	KUNIT_ASSERT_NOT_NULL(test, large2);
+	KUNIT_EXPECT_TRUE(test, (void *)large2 > (void *)big2 && (void *)large2 < big2->end);
+	check_order(test, st, 3);
+	check_clean(test, st);
+	fgraph_stack_pop(st, large2);
+	fgraph_stack_pop(st, half);
+	check_clean(test, st);
+	fgraph_stack_pop(st, large);
+	check_clean(test, st);
+	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), small);
+	fgraph_stack_pop(st, small);
+	KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(st));
+	check_clean(test, st);
+}
+
+/* A big chunk is filled to its end before another is wanted. */
+static void stack_fill(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 1);
+	struct fgraph_chunk *big = chunk(test, FGRAPH_BIG_CHUNK_SIZE);
+	int n = 0;
+
+	if (fgraph_nr_users)
+		kunit_skip(test, "somebody has a reserve");
+	fgraph_stack_add(st, big, FGRAPH_BIG_CHUNK_SIZE);
+	while (n < 1000 && push(st, n, 0))
+		n++;
+	KUNIT_EXPECT_EQ(test, n, 62 + 127);
+	check_order(test, st, n - 1);
+	check_clean(test, st);
+	fgraph_stack_pop(st, fgraph_stack_search(st, RETP(0)));
+	KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(st));
+	check_clean(test, st);
+}
+
+static void stack_no_memory(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 1);
+	void *top;
+
+	if (fgraph_nr_users)
+		kunit_skip(test, "somebody has a reserve");
+	push(st, 0, 0);
+	top = st->top;
+	KUNIT_EXPECT_NULL(test, push(st, 1, FGRAPH_CHUNK_SIZE));
+	KUNIT_EXPECT_NULL(test, push(st, 1, FGRAPH_MAX_DATA_SIZE));
+	KUNIT_EXPECT_PTR_EQ(test, st->top, top);
+	KUNIT_EXPECT_NULL(test, st->first->next);
+	check_clean(test, st);
+	check_order(test, st, 0);
+}
+
+/* To pop a frame is to drop all above it. */
+static void stack_stale(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 4);
+	struct fgraph_frame *frame, *old;
+	int i;
+
+	old = push(st, 0, 0);
+	frame = push(st, 1, 200);
+	for (i = 2; i < 100; i++) {
+		push(st, i, 50);
+		push_entry(st, fgraph_frame_of(st->top), 50);
+	}
+	reserve(st, 1000, FRAME_ROOM);
+	fgraph_stack_pop(st, frame);
+	KUNIT_EXPECT_PTR_EQ(test, st->top, (void *)old);
+	check_order(test, st, 0);
+	check_clean(test, st);
+}
+
+static void stack_reap(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 4);
+	void *low = RETP(150);
+	int i;
+
+	/* 0-50 are of another machine stack, and the higher numbers deeper. */
+	for (i = 0; i < 100; i++) {
+		push_entry(st, push(st, i, 0), 0);
+		if (i == 70)
+			push_entry(st, fgraph_frame_of(st->top), 100);
+	}
+	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, low, RETP(99)), 0);
+	check_order(test, st, 99);
+	/* A new call from where 79 is alive: each frame and its entry go. */
+	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, low, RETP(79)), 2 * 20);
+	check_order(test, st, 79);
+	check_clean(test, st);
+	/* Down to the other machine stack. */
+	push(st, 80, 0);
+	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, low, RETP(50)), 1 + 2 * 29 + 1);
+	check_order(test, st, 50);
+	/* Half a record may be of the code that was interrupted. */
+	reserve(st, 0, FRAME_ROOM);
+	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, (void *)0, RETP(-1)), 0);
+	fgraph_stack_pop(st, st->top);
+	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, (void *)0, RETP(-1)), 2 * 51);
+	KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(st));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, (void *)0, RETP(-1)), 0);
+	check_clean(test, st);
+}
+
+static void stack_search(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 2);
+	struct fgraph_frame *first, *second;
+	struct fgraph_entry *entry;
+
+	KUNIT_EXPECT_NULL(test, fgraph_stack_search(st, RETP(0)));
+	first = push(st, 0, 0);
+	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), first);
+	/* A tail call: the same place, the newer frame counts. */
+	second = push(st, 0, 100);
+	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), second);
+	/* What looks like a frame but is none. */
+	entry = push_entry(st, second, 0);
+	entry->data[0] = RET(9);
+	entry->data[1] = (unsigned long)RETP(9);
+	first = reserve(st, 0, FRAME_ROOM);
+	first->retp = RETP(9);
+	KUNIT_EXPECT_NULL(test, fgraph_stack_search(st, RETP(9)));
+	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), second);
+	fgraph_stack_commit(first, FGRAPH_FRAME);
+	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(9)), first);
+}
+
+static void stack_find(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 8), *other = stack(test, 8);
+	unsigned long cursor = 0, before;
+	struct fgraph_frame *decoy;
+	int i;
+
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(0)), 0);
+	for (i = 0; i < 200; i++) {
+		push(st, i, i % 7 * 20);
+		push(other, i + 1000, i % 5 * 20);
+	}
+	/* As an unwinder does: from the newest to the oldest, and in one go. */
+	for (i = 199; i >= 0; i--)
+		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i)), RET(i));
+	for (i = 199; i >= 0; i--)
+		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i)), RET(i));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(500)), 0);
+
+	/* The cursor may be of another stack, and be just anything. */
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(other, &cursor, RETP(1100)), RET(1100));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(100)), RET(100));
+	for (before = cursor - 200; before < cursor + 200; before += 8) {
+		unsigned long c = before;
+
+		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &c, RETP(150)), RET(150));
+	}
+	cursor = -1UL;
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1)), RET(1));
+	cursor = FGRAPH_SLOT;
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1)), RET(1));
+
+	/*
+	 * It goes on from the cursor and does not begin anew: with a newer
+	 * frame of the same place, it finds the older one.
+	 */
+	cursor = 0;
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(150)), RET(150));
+	decoy = push(st, 0, 0);
+	for (i = 149; i >= 0; i--) {
+		decoy->retp = RETP(i);
+		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i)), RET(i));
+	}
+}
+
+/* Who looks at a running task's stack may find rubbish, but leaves it alone. */
+static void stack_find_rubbish(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 2);
+	struct fgraph_frame *frame;
+	unsigned long cursor = 0;
+	int i;
+
+	for (i = 0; i < 100; i++)
+		push(st, i, 0);
+	frame = fgraph_stack_search(st, RETP(90));
+	frame->head = -1UL;
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(99)), RET(99));
+	cursor = 0;
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(50)), 0);
+	frame->head = FGRAPH_CHUNK;
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(50)), RET(50));
+	/* Chunks that lead to each other, or nowhere. */
+	st->first->next->below = st->top;
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1000)), 0);
+	cursor = 0;
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1)), 0);
+	st->first->next->below = (void *)8;
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1)), 0);
+	KUNIT_EXPECT_FALSE(test, fgraph_stack_empty(st));
+}
+
+/* Between reserve and commit others come and go above, and see nothing. */
+static void stack_interrupted(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 2);
+	struct fgraph_frame *half, *irq;
+	unsigned long cursor = 0;
+
+	push(st, 0, 0);
+	half = reserve(st, 100, FRAME_ROOM);
+	half->ret = RET(1);
+	half->retp = RETP(1);
+	irq = push(st, 2, 100);
+	KUNIT_EXPECT_NULL(test, fgraph_stack_search(st, RETP(1)));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(2)), RET(2));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1)), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(0)), RET(0));
+	fgraph_stack_pop(st, irq);
+	KUNIT_EXPECT_PTR_EQ(test, st->top, (void *)half);
+	KUNIT_EXPECT_NULL(test, fgraph_frame_of(st->top));
+	check_clean(test, st);
+	fgraph_stack_commit(half, fgraph_head(half) + FGRAPH_FRAME - FGRAPH_RESERVED);
+	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(1)), half);
+}
+
+static struct kunit_case stack_cases[] = {
+	KUNIT_CASE(stack_order),
+	KUNIT_CASE(stack_entries),
+	KUNIT_CASE(stack_data),
+	KUNIT_CASE(stack_chunks),
+	KUNIT_CASE(stack_big_chunks),
+	KUNIT_CASE(stack_fill),
+	KUNIT_CASE(stack_no_memory),
+	KUNIT_CASE(stack_stale),
+	KUNIT_CASE(stack_reap),
+	KUNIT_CASE(stack_search),
+	KUNIT_CASE(stack_find),
+	KUNIT_CASE(stack_find_rubbish),
+	KUNIT_CASE(stack_interrupted),
+	{}
+};
+
+static struct kunit_suite stack_suite = {
+	.name = "fgraph_stack",
+	.test_cases = stack_cases,
+};
+
+/*
+ * Memory: what is in use and in reserve.
+ */
+
+static bool no_memory(void)
+{
+	struct fgraph_usage u;
+
+	fgraph_usage(&u);
+	return !u.stacks && !u.chunks && !u.bytes && !u.reserve_chunks && !u.reserve_bytes;
+}
+
+/* The last returns, and tasks that have just ended, give theirs back soon. */
+static bool wait_no_memory(void)
+{
+	int i;
+
+	for (i = 0; i < 200 && !no_memory(); i++)
+		msleep(20);
+	return no_memory();
+}
+
+static void take_nothing(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			 void *data, struct fgraph_regs *regs)
+{
+}
+
+static void remove(struct fgraph_ops *gops)
+{
+	if (fgraph_retire_user(gops))
+		return;
+	fgraph_synchronize();
+	fgraph_remove_user(gops);
+}
+
+/* A stack that lives on the reserve: it grows, has words, and all is given back. */
+static void memory_reserve(struct kunit *test)
+{
+	struct fgraph_ops gops = { .retfunc = take_nothing };
+	struct fgraph_ops big = { .retfunc = take_nothing, .data_size = FGRAPH_MAX_DATA_SIZE };
+	struct fgraph_usage before, after;
+	struct fgraph_word *word;
+	struct fgraph_stack *st;
+	int i;
+
+	if (fgraph_nr_users)
+		kunit_skip(test, "somebody has a reserve");
+	KUNIT_EXPECT_TRUE(test, wait_no_memory());
+
+	KUNIT_ASSERT_EQ(test, fgraph_add_user(&gops), 0);
+	fgraph_usage(&before);
+	KUNIT_EXPECT_EQ(test, before.stacks, 0);
+	KUNIT_EXPECT_EQ(test, before.bytes, 0);
+	KUNIT_EXPECT_GE(test, before.reserve_chunks, num_online_cpus());
+	KUNIT_EXPECT_EQ(test, before.reserve_bytes, before.reserve_chunks * FGRAPH_CHUNK_SIZE);
+	KUNIT_ASSERT_EQ(test, fgraph_add_user(&big), 0);
+	fgraph_usage(&after);
+	KUNIT_EXPECT_GT(test, after.reserve_bytes, before.reserve_bytes);
+
+	preempt_disable();
+	st = fgraph_stack_init(fgraph_chunk_take(FGRAPH_CHUNK_SIZE));
+	preempt_enable();
+	for (i = 0; i < 100; i++)
+		KUNIT_EXPECT_NOT_NULL(test, push(st, i, 0));
+	KUNIT_EXPECT_NOT_NULL(test, push(st, i, FGRAPH_MAX_DATA_SIZE));
+	check_order(test, st, i);
+	for (i = 0; i < 600; i += 99) {
+		preempt_disable();
+		word = fgraph_stack_word(st, i);
+		preempt_enable();
+		KUNIT_ASSERT_NOT_NULL(test, word);
+		KUNIT_EXPECT_EQ(test, word->tag | word->value, 0);
+		word->value = i + 1;
+	}
+	for (i = 0; i < 600; i += 99)
+		KUNIT_EXPECT_EQ(test, fgraph_stack_word(st, i)->value, i + 1);
+	fgraph_usage(&after);
+	/* Two for frames and a big one, three for words. */
+	KUNIT_EXPECT_EQ(test, after.chunks, 6);
+	KUNIT_EXPECT_EQ(test, after.bytes, 5 * FGRAPH_CHUNK_SIZE + FGRAPH_BIG_CHUNK_SIZE);
+	KUNIT_EXPECT_EQ(test, fgraph_stack_free(st), 6);
+
+	remove(&big);
+	remove(&gops);
+	KUNIT_EXPECT_TRUE(test, no_memory());
+}
+
+/*
+ * The table of users.
+ */
+
+static void users_errors(struct kunit *test)
+{
+	struct fgraph_ops gops = { .data_size = 8 }, copy;
+	unsigned int users = fgraph_nr_users;
+	unsigned long tag;
+
+	/* Each error leaves everything as it was. */
+	KUNIT_EXPECT_EQ(test, fgraph_add_user(&gops), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fgraph_retire_user(&gops), -ENOENT);
+	gops.retfunc = take_nothing;
+	gops.data_size = FGRAPH_MAX_DATA_SIZE + 1;
+	copy = gops;
+	KUNIT_EXPECT_EQ(test, fgraph_add_user(&gops), -E2BIG);
+	KUNIT_EXPECT_EQ(test, fgraph_retire_user(&gops), -ENOENT);
+	KUNIT_EXPECT_EQ(test, memcmp(&gops, &copy, sizeof(gops)), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_nr_users, users);
+	if (!users)
+		KUNIT_EXPECT_TRUE(test, wait_no_memory());
+
+	gops.data_size = FGRAPH_MAX_DATA_SIZE;
+	KUNIT_ASSERT_EQ(test, fgraph_add_user(&gops), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_nr_users, users + 1);
+	tag = gops.tag;
+	copy = gops;
+	KUNIT_EXPECT_EQ(test, fgraph_add_user(&gops), -EBUSY);
+	KUNIT_EXPECT_EQ(test, memcmp(&gops, &copy, sizeof(gops)), 0);
+	KUNIT_EXPECT_PTR_EQ(test, fgraph_user(tag), &gops);
+	/* To have the same bytes is not to be registered. */
+	KUNIT_EXPECT_EQ(test, fgraph_retire_user(&copy), -ENOENT);
+	KUNIT_EXPECT_PTR_EQ(test, fgraph_user(tag), &gops);
+	KUNIT_EXPECT_EQ(test, fgraph_add_user(&copy), 0);
+	KUNIT_EXPECT_NE(test, copy.tag, tag);
+	remove(&copy);
+
+	KUNIT_EXPECT_EQ(test, fgraph_retire_user(&gops), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_retire_user(&gops), -ENOENT);
+	KUNIT_EXPECT_NULL(test, fgraph_user(tag));
+	/* Until its grace period is over, it is still there. */
+	KUNIT_EXPECT_EQ(test, fgraph_add_user(&gops), -EBUSY);
+	fgraph_synchronize();
+	fgraph_remove_user(&gops);
+	KUNIT_EXPECT_EQ(test, fgraph_nr_users, users);
+	KUNIT_EXPECT_EQ(test, fgraph_retire_user(&gops), -ENOENT);
+	if (!users)
+		KUNIT_EXPECT_TRUE(test, no_memory());
+}
+
+/* A tag that was given out once finds its own user or none. */
+static void users_generation(struct kunit *test)
+{
+	struct fgraph_ops a = { .retfunc = take_nothing }, b = a;
+	unsigned long old[20];
+	int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(old); i++) {
+		struct fgraph_ops *gops = i % 2 ? &a : &b;
+
+		KUNIT_ASSERT_EQ(test, fgraph_add_user(gops), 0);
+		old[i] = gops->tag;
+		KUNIT_EXPECT_NE(test, old[i], 0);
+		KUNIT_EXPECT_EQ(test, old[i] & FGRAPH_ID_MASK, old[0] & FGRAPH_ID_MASK);
+		KUNIT_EXPECT_PTR_EQ(test, fgraph_user(old[i]), gops);
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_NULL(test, fgraph_user(old[j]));
+		remove(gops);
+		KUNIT_EXPECT_NULL(test, fgraph_user(old[i]));
+	}
+}
+
+/* More than a page of the table holds. */
+static void users_many(struct kunit *test)
+{
+	const int nr = 2 * FGRAPH_PAGE_USERS + 10;
+	struct fgraph_ops *gops = kunit_kcalloc(test, nr, sizeof(*gops), GFP_KERNEL);
+	unsigned int users = fgraph_nr_users;
+	int i, ret = 0, lost = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, gops);
+	for (i = 0; i < nr; i++) {
+		gops[i].retfunc = take_nothing;
+		ret |= fgraph_add_user(&gops[i]);
+	}
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, fgraph_nr_users, users + nr);
+	for (i = 0; i < nr; i++)
+		lost += fgraph_user(gops[i].tag) != &gops[i];
+	KUNIT_EXPECT_EQ(test, lost, 0);
+
+	/* One grace period may serve them all. */
+	for (i = 0; i < nr; i++)
+		ret |= fgraph_retire_user(&gops[i]);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	fgraph_synchronize();
+	for (i = 0; i < nr; i++)
+		fgraph_remove_user(&gops[i]);
+	KUNIT_EXPECT_EQ(test, fgraph_nr_users, users);
+	if (!users)
+		KUNIT_EXPECT_TRUE(test, no_memory());
+}
+
+static struct kunit_case users_cases[] = {
+	KUNIT_CASE(users_errors),
+	KUNIT_CASE(users_generation),
+	KUNIT_CASE(users_many),
+	KUNIT_CASE(memory_reserve),
+	{}
+};
+
+static struct kunit_suite users_suite = {
+	.name = "fgraph_users",
+	.test_cases = users_cases,
+};
+
+/*
+ * Hooked calls.
+ */
+
+/* How a user learns that a function was entered. */
+enum via {
+	VIA_FTRACE,	/* its own ftrace_ops */
+	VIA_KPROBE,	/* a kprobe where ftrace can reach */
+	VIA_INT3,	/* where it cannot: a breakpoint */
+	VIA_JUMP,	/* a breakpoint that was optimised */
+};
+
+static const struct via_param {
+	const char	*name;
+	enum via	via;
+	bool		there;
+} via_params[] = {
+	{ "ftrace",	VIA_FTRACE,	IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) },
+	{ "kprobe",	VIA_KPROBE,	IS_ENABLED(CONFIG_KPROBES_ON_FTRACE) },
+	{ "int3",	VIA_INT3,	true },
+	{ "jump",	VIA_JUMP,	IS_ENABLED(CONFIG_OPTPROBES) },
+};
+
+static const void *via_gen(const void *prev, char *desc)
+{
+	const struct via_param *p = prev ? (const struct via_param *)prev + 1 : via_params;
+
+	for (; p < via_params + ARRAY_SIZE(via_params); p++) {
+		if (p->there) {
+			strscpy(desc, p->name, KUNIT_PARAM_DESC_SIZE);
+			return p;
+		}
+	}
+	return NULL;
+}
+
+#define MAX_FUNCS	3
+#define MAX_USERS	80
+#define MAX_TRACE	48
+
+/**
+ * struct hook_user - a user and what it has seen
+ * @gops:	the user
+ * @kp:		its kprobes, if it finds function entries by them
+ * @via:	whether it does
+ * @hooked:	is it registered?
+ * @veto:	do not ask for the return
+ * @entries:	calls of the entry callback
+ * @returns:	calls of the return callback
+ * @first:	entries at which the return address had not been replaced
+ * @wrong:	returns of another frame or with other data than at entry
+ * @frame:	the last frame
+ * @func:	of that frame
+ * @ret:	of that frame
+ * @retp:	of that frame
+ * @value:	what the function returned
+ * @regs:	registers at return
+ * @full:	were there any?
+ * @frames:	at return, frames on the shadow stack for the place of the call
+ * @joined:	at return, entries in these frames
+ * @parent:	fgraph_parent_data() at the last entry
+ * @word:	the task-local word at the last return
+ * @trace:	stack trace of the return callback
+ * @depth:	its length
+ */
+struct hook_user {
+	struct fgraph_ops	gops;
+	struct {
+		struct kprobe	kp;
+		struct hook_user	*user;
+	}			kp[MAX_FUNCS];
+	enum via		via;
+	bool			hooked;
+
+	bool			veto;
+	atomic_t		entries;
+	atomic_t		returns;
+	atomic_t		first;
+	atomic_t		wrong;
+	const struct fgraph_frame *frame;
+	unsigned long		func;
+	unsigned long		ret;
+	unsigned long		*retp;
+	unsigned long		value;
+	struct pt_regs		regs;
+	bool			full;
+	unsigned int		frames;
+	unsigned int		joined;
+	void			*parent;
+	unsigned long		word;
+	unsigned long		trace[MAX_TRACE];
+	unsigned int		depth;
+};
+
+/*
+ * Not in .bss: to ftrace, the ops of these are then part of the kernel. That
+ * saves a grace period of seconds at each unregister.
+ */
+static struct hook_user users[MAX_USERS] = { [0].via = VIA_INT3 };
+
+struct sleeper {
+	const struct fgraph_kunit_targets *t;
+	struct task_struct	*task;
+	struct completion	began;
+	struct completion	go;
+	struct completion	done;
+	unsigned long		value;
+};
+
+static struct sleeper sleepers[2];
+
+static enum via via_of(struct kunit *test)
+{
+	return ((const struct via_param *)test->param_value)->via;
+}
+
+static const struct fgraph_kunit_targets *targets(struct kunit *test)
+{
+	enum via via = via_of(test);
+
+	return via == VIA_FTRACE || via == VIA_KPROBE ? &fgraph_kunit_traced :
+							&fgraph_kunit_hidden;
+}
+
+/* A byte that tells users and depths of recursion apart. */
+static int fill_of(struct hook_user *u, const struct fgraph_frame *frame)
+{
+	return ((unsigned long)u / sizeof(*u) * 7 + (unsigned long)frame->retp / 16) & 0xff;
+}
+
+static int note_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+		      void *data, struct ftrace_regs *fregs)
+{
+	struct hook_user *u = container_of(gops, struct hook_user, gops);
+	unsigned long *word;
+
+	atomic_inc(&u->entries);
+	if (!fgraph_is_trampoline(READ_ONCE(*frame->retp)))
+		atomic_inc(&u->first);
+	u->frame = frame;
+	u->func = frame->func;
+	u->ret = frame->ret;
+	u->retp = frame->retp;
+	u->parent = fgraph_parent_data(gops, frame);
+	memset(data, fill_of(u, frame), gops->data_size);
+	if (gops->flags & FGRAPH_TASK_WORD) {
+		word = fgraph_task_word(gops);
+		if (word)
+			(*word)++;
+	}
+	return !u->veto;
+}
+
+static void note_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			void *data, struct fgraph_regs *regs)
+{
+	struct hook_user *u = container_of(gops, struct hook_user, gops);
+	struct fgraph_stack *st = current->fgraph_stack;
+	unsigned long *word;
+	void *rec;
+
+	atomic_inc(&u->returns);
+	if ((unsigned long)data % sizeof(long) ||
+	    memchr_inv(data, fill_of(u, frame), gops->data_size))
+		atomic_inc(&u->wrong);
+	u->value = fgraph_return_value(regs);
+	u->full = fgraph_get_regs(regs);
+	if (u->full)
+		u->regs = *fgraph_get_regs(regs);
+	u->frames = 0;
+	u->joined = 0;
+	for (rec = st->top; rec; rec = fgraph_below(rec)) {
+		enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
+
+		if (kind == FGRAPH_FRAME && ((struct fgraph_frame *)rec)->retp == frame->retp)
+			u->frames++;
+		if (kind == FGRAPH_ENTRY && ((struct fgraph_entry *)rec)->frame == frame)
+			u->joined++;
+	}
+	if (gops->flags & FGRAPH_TASK_WORD) {
+		word = fgraph_task_word(gops);
+		if (word)
+			u->word = ++*word;
+	}
+}
+
+/* A user that leaves no trace but numbers: for calls in several contexts. */
+static int count_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+		       void *data, struct ftrace_regs *fregs)
+{
+	struct hook_user *u = container_of(gops, struct hook_user, gops);
+
+	atomic_inc(&u->entries);
+	memset(data, fill_of(u, frame), gops->data_size);
+	return 1;
+}
+
+static void count_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			 void *data, struct fgraph_regs *regs)
+{
+	struct hook_user *u = container_of(gops, struct hook_user, gops);
+
+	atomic_inc(&u->returns);
+	if (memchr_inv(data, fill_of(u, frame), gops->data_size))
+		atomic_inc(&u->wrong);
+}
+
+static int user_pre_handler(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct hook_user *u = *(struct hook_user **)(kp + 1);
+
+	fgraph_hook(&u->gops, (unsigned long)kp->addr, fgraph_retp(regs),
+		    (struct ftrace_regs *)regs);
+	return 0;
+}
+
+/* Forbids to replace the breakpoint by a jump. */
+static void user_post_handler(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static void unhook(struct hook_user *u)
+{
+	int i;
+
+	if (!u->hooked)
+		return;
+	u->hooked = false;
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (u->via == VIA_FTRACE) {
+		unregister_ftrace_graph(&u->gops);
+		ftrace_free_filter(&u->gops.ops);
+		/* That leaves its pointers: the next filter needs new ones. */
+		memset(&u->gops.ops, 0, sizeof(u->gops.ops));
+		return;
+	}
+#endif
+	for (i = 0; i < MAX_FUNCS; i++) {
+		if (u->kp[i].user)
+			unregister_kprobe(&u->kp[i].kp);
+		u->kp[i].user = NULL;
+	}
+	remove(&u->gops);
+}
+
+struct funcs {
+	void	*func[MAX_FUNCS];
+};
+
+static int try_hook(struct hook_user *u, void **func)
+{
+	int i, ret;
+
+	if (!u->gops.entryfunc)
+		u->gops.entryfunc = note_entry;
+	if (!u->gops.retfunc)
+		u->gops.retfunc = note_return;
+	u->gops.name = "kunit";
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (u->via == VIA_FTRACE) {
+		for (i = 0; i < MAX_FUNCS && func[i]; i++) {
+			ret = ftrace_set_filter_ip(&u->gops.ops, (unsigned long)func[i], 0, 0);
+			if (ret)
+				return ret;
+		}
+		ret = register_ftrace_graph(&u->gops);
+		u->hooked = !ret;
+		return ret;
+	}
+#endif
+	ret = fgraph_add_user(&u->gops);
+	if (ret)
+		return ret;
+	u->hooked = true;
+	for (i = 0; i < MAX_FUNCS && func[i]; i++) {
+		memset(&u->kp[i], 0, sizeof(u->kp[i]));
+		u->kp[i].kp.addr = func[i];
+		u->kp[i].kp.pre_handler = user_pre_handler;
+		if (u->via == VIA_INT3)
+			u->kp[i].kp.post_handler = user_post_handler;
+		u->kp[i].user = u;
+		ret = register_kprobe(&u->kp[i].kp);
+		if (ret) {
+			u->kp[i].user = NULL;
+			break;
+		}
+	}
+	return ret;
+}
+
+static void hook_funcs(struct kunit *test, struct hook_user *u, struct funcs funcs)
+{
+	u->via = via_of(test);
+	KUNIT_ASSERT_EQ(test, try_hook(u, funcs.func), 0);
+}
+
+/* Hook up to MAX_FUNCS functions for a user, in the way of this test. */
+#define hook(test, u, list...)	\
+	hook_funcs(test, u, (struct funcs) { .func = { list } })
+
+/* After the last hook(): kprobes have become jumps, if they can. */
+static void hooked(struct kunit *test)
+{
+	if (via_of(test) == VIA_JUMP)
+		wait_for_kprobe_optimizer();
+}
+
+/* A user has seen so many calls, each of them whole. */
+static void expect_calls(struct kunit *test, struct hook_user *u, int calls)
+{
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), calls);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), calls);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->wrong), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&u->gops.missed), 0);
+}
+
+static void expect_stack_empty(struct kunit *test)
+{
+	KUNIT_ASSERT_NOT_NULL(test, current->fgraph_stack);
+	KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(current->fgraph_stack));
+	check_clean(test, current->fgraph_stack);
+}
+
+static int hook_init(struct kunit *test)
+{
+	memset(users, 0, sizeof(users));
+	memset(sleepers, 0, sizeof(sleepers));
+	return 0;
+}
+
+static void wake(struct sleeper *s)
+{
+	if (!s->task)
+		return;
+	complete_all(&s->go);
+	kthread_stop(s->task);
+	s->task = NULL;
+}
+
+/* Also after a test that failed half way. */
+static void hook_exit(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(sleepers); i++)
+		wake(&sleepers[i]);
+	for (i = 0; i < MAX_USERS; i++)
+		unhook(&users[i]);
+	if (!fgraph_nr_users)
+		KUNIT_EXPECT_TRUE(test, wait_no_memory());
+}
+
+static noinline int sleeper_fn(void *arg)
+{
+	struct sleeper *s = arg;
+
+	s->value = s->t->sleep(&s->began, &s->go);
+	complete(&s->done);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(HZ / 100 + 1);
+	return 0;
+}
+
+/* Returns when the thread is in sleep(). */
+static void start_sleeper(struct kunit *test, struct sleeper *s)
+{
+	s->t = targets(test);
+	init_completion(&s->began);
+	init_completion(&s->go);
+	init_completion(&s->done);
+	s->task = kthread_run(sleeper_fn, s, "fgraph_kunit");
+	if (IS_ERR(s->task))
+		s->task = NULL;
+	KUNIT_ASSERT_NOT_NULL(test, s->task);
+	wait_for_completion(&s->began);
+	msleep(20);
+}
+
+static void hook_one(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct fgraph_kunit_pair pair;
+	struct hook_user *u = users;
+	int i;
+
+	KUNIT_EXPECT_NULL(test, current->fgraph_stack);
+	hook(test, u, t->add, t->pair);
+	hooked(test);
+	for (i = 0; i < 10; i++) {
+		KUNIT_EXPECT_EQ(test, t->add(i, 5), i + 5);
+		KUNIT_EXPECT_EQ(test, u->value, i + 5);
+	}
+	expect_calls(test, u, 10);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->first), 10);
+	KUNIT_EXPECT_EQ(test, u->frames, 1);
+	KUNIT_EXPECT_EQ(test, u->joined, 0);
+	KUNIT_EXPECT_FALSE(test, u->full);
+	KUNIT_EXPECT_TRUE(test, kernel_text_address(u->ret));
+	KUNIT_EXPECT_FALSE(test, fgraph_is_trampoline(u->ret));
+	KUNIT_EXPECT_TRUE(test, u->func - (unsigned long)t->add < 16);
+	KUNIT_EXPECT_NULL(test, u->parent);
+	/* Both return registers come through. */
+	pair = t->pair(123, 456);
+	KUNIT_EXPECT_EQ(test, pair.lo, 123);
+	KUNIT_EXPECT_EQ(test, pair.hi, 456);
+	expect_stack_empty(test);
+	unhook(u);
+	KUNIT_EXPECT_EQ(test, t->add(1, 5), 6);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), 11);
+	KUNIT_EXPECT_NULL(test, current->fgraph_stack);
+}
+
+static void hook_full_regs(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *full = &users[0], *light = &users[1];
+	struct fgraph_kunit_pair pair;
+
+	full->gops.flags = FGRAPH_FULL_REGS;
+	hook(test, full, t->pair);
+	hooked(test);
+	pair = t->pair(123, 456);
+	KUNIT_EXPECT_EQ(test, pair.lo, 123);
+	KUNIT_EXPECT_EQ(test, pair.hi, 456);
+	KUNIT_EXPECT_TRUE(test, full->full);
+	KUNIT_EXPECT_EQ(test, regs_return_value(&full->regs), 123);
+	KUNIT_EXPECT_EQ(test, instruction_pointer(&full->regs), full->ret);
+#ifdef CONFIG_X86_64
+	KUNIT_EXPECT_EQ(test, full->regs.dx, 456);
+	KUNIT_EXPECT_PTR_EQ(test, (unsigned long *)full->regs.sp, full->retp + 1);
+	KUNIT_EXPECT_EQ(test, full->regs.cs, __KERNEL_CS);
+#endif
+	/* One user of the call needs registers: then all have them. */
+	hook(test, light, t->pair);
+	hooked(test);
+	pair = t->pair(12, 45);
+	KUNIT_EXPECT_EQ(test, pair.lo, 12);
+	KUNIT_EXPECT_EQ(test, pair.hi, 45);
+	KUNIT_EXPECT_TRUE(test, light->full);
+	unhook(full);
+	pair = t->pair(12, 45);
+	KUNIT_EXPECT_FALSE(test, light->full);
+	KUNIT_EXPECT_EQ(test, light->value, 12);
+	expect_calls(test, full, 2);
+	expect_calls(test, light, 2);
+	expect_stack_empty(test);
+}
+
+/* So many users that their entries do not fit in one chunk. */
+static void hook_join(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	int i, first = 0, alone = 0, good = 0;
+
+	for (i = 0; i < MAX_USERS; i++)
+		hook(test, &users[i], t->add);
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->add(3, 4), 7);
+	KUNIT_EXPECT_EQ(test, t->add(3, 5), 8);
+	for (i = 0; i < MAX_USERS; i++) {
+		struct hook_user *u = &users[i];
+
+		first += atomic_read(&u->first);
+		good += atomic_read(&u->entries) == 2 && atomic_read(&u->returns) == 2 &&
+			!atomic_read(&u->wrong) && u->value == 8;
+		alone += u->frame != users[0].frame || u->frames != 1 ||
+			 u->joined != MAX_USERS - 1;
+	}
+	KUNIT_EXPECT_EQ(test, good, MAX_USERS);
+	/* The return address was replaced once a call, in one frame. */
+	KUNIT_EXPECT_EQ(test, first, 2);
+	KUNIT_EXPECT_EQ(test, alone, 0);
+	expect_stack_empty(test);
+}
+
+struct kretprobe_seen {
+	struct kretprobe	rp;
+	unsigned int		entries;
+	unsigned int		returns;
+	unsigned int		wrong;
+	unsigned long		value;
+	unsigned long		ret;
+	unsigned long		new_value;
+};
+
+static int rp_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+
+	container_of(rp, struct kretprobe_seen, rp)->entries++;
+	memset(ri->data, 0xa5, rp->data_size);
+	return 0;
+}
+
+static int rp_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+	struct kretprobe_seen *seen = container_of(rp, struct kretprobe_seen, rp);
+
+	seen->returns++;
+	seen->value = regs_return_value(regs);
+	seen->ret = get_kretprobe_retaddr(ri);
+	if (memchr_inv(ri->data, 0xa5, rp->data_size))
+		seen->wrong++;
+	if (seen->new_value)
+		regs_set_return_value(regs, seen->new_value);
+	return 0;
+}
+
+static struct kretprobe_seen *kretprobe(struct kunit *test, void *func)
+{
+	struct kretprobe_seen *seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	seen->rp.kp.addr = func;
+	seen->rp.entry_handler = rp_entry;
+	seen->rp.handler = rp_handler;
+	seen->rp.data_size = 100;
+	return seen;
+}
+
+/* A kretprobe and another user share the frame, whoever was there first. */
+static void hook_join_kretprobe(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe_seen *seen = kretprobe(test, t->add);
+	struct hook_user *u = users;
+	int round;
+
+	for (round = 0; round < 2; round++) {
+		if (round == 0)
+			hook(test, u, t->add);
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&seen->rp), 0);
+		if (round == 1)
+			hook(test, u, t->add);
+		hooked(test);
+		KUNIT_EXPECT_EQ(test, t->add(3, round), 3 + round);
+		unhook(u);
+		unregister_kretprobe(&seen->rp);
+
+		KUNIT_EXPECT_EQ(test, u->value, 3 + round);
+		KUNIT_EXPECT_EQ(test, u->frames, 1);
+		KUNIT_EXPECT_EQ(test, u->joined, 1);
+		KUNIT_EXPECT_TRUE(test, u->full);
+		KUNIT_EXPECT_EQ(test, seen->entries, round + 1);
+		KUNIT_EXPECT_EQ(test, seen->returns, round + 1);
+		KUNIT_EXPECT_EQ(test, seen->wrong, 0);
+		KUNIT_EXPECT_EQ(test, seen->value, 3 + round);
+		KUNIT_EXPECT_EQ(test, seen->ret, u->ret);
+		KUNIT_EXPECT_EQ(test, seen->rp.nmissed, 0);
+		memset(&seen->rp.kp, 0, sizeof(seen->rp.kp));
+		seen->rp.kp.addr = (void *)t->add;
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), 2);
+}
+
+static void hook_change_value(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe_seen *seen = kretprobe(test, t->add);
+	struct hook_user *u = users;
+
+	seen->new_value = 1234567890123UL;
+	hook(test, u, t->add);
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&seen->rp), 0);
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 1234567890123UL);
+	seen->new_value = 0;
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	unregister_kretprobe(&seen->rp);
+	KUNIT_EXPECT_EQ(test, seen->returns, 2);
+	expect_calls(test, u, 2);
+}
+
+/* Who refuses a call at entry does not hear of its return. */
+static void hook_veto(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *no = &users[0], *yes = &users[1], *no2 = &users[2];
+
+	no->veto = true;
+	no2->veto = true;
+	no->gops.data_size = 200;
+	no2->gops.data_size = FGRAPH_MAX_DATA_SIZE;
+	hook(test, no, t->add);
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	expect_stack_empty(test);
+	hook(test, yes, t->add);
+	hook(test, no2, t->add);
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+
+	KUNIT_EXPECT_EQ(test, atomic_read(&no->entries), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&no->returns), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&no2->entries), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&no2->returns), 0);
+	KUNIT_EXPECT_EQ(test, yes->joined, 0);
+	expect_calls(test, yes, 1);
+	expect_stack_empty(test);
+}
+
+static void hook_data(struct kunit *test)
+{
+	static const size_t sizes[] = {
+		1, 24, 25, 40, 41, 64, 500, 3000, 4032, 4096, FGRAPH_MAX_DATA_SIZE
+	};
+	const struct fgraph_kunit_targets *t = targets(test);
+	int i, j;
+
+	/* Three users of a size, and all sizes at once. */
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		memset(users, 0, 3 * sizeof(*users));
+		for (j = 0; j < 3; j++) {
+			users[j].gops.data_size = sizes[i];
+			hook(test, &users[j], t->add);
+		}
+		hooked(test);
+		KUNIT_EXPECT_EQ(test, t->add(1, i), 1 + i);
+		for (j = 0; j < 3; j++) {
+			expect_calls(test, &users[j], 1);
+			unhook(&users[j]);
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		memset(&users[i], 0, sizeof(*users));
+		users[i].gops.data_size = sizes[i];
+		hook(test, &users[i], t->add);
+	}
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->add(1, 9), 10);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		expect_calls(test, &users[i], 1);
+	expect_stack_empty(test);
+}
+
+/* A user finds its data of the call around, past the frames of others. */
+static void hook_parent_data(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *a = &users[0], *b = &users[1], *c = &users[2];
+
+	a->gops.data_size = 8;
+	b->gops.data_size = 300;
+	c->gops.data_size = 8;
+	/* C's data is in a joined entry, A's as well or in the frame. */
+	hook(test, a, t->outer, t->inner);
+	hook(test, b, t->outer, t->middle, t->inner);
+	hook(test, c, t->outer, t->inner);
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->outer(t, 0), 111);
+	expect_calls(test, a, 2);
+	expect_calls(test, b, 3);
+	expect_calls(test, c, 2);
+	/* Seen at the entry of inner(): the data of outer(). */
+	KUNIT_EXPECT_NOT_NULL(test, a->parent);
+	KUNIT_EXPECT_NOT_NULL(test, b->parent);
+	KUNIT_EXPECT_NOT_NULL(test, c->parent);
+	KUNIT_EXPECT_PTR_NE(test, a->parent, c->parent);
+	KUNIT_EXPECT_EQ(test, t->inner(t, 0), 100);
+	KUNIT_EXPECT_NULL(test, a->parent);
+	KUNIT_EXPECT_NULL(test, b->parent);
+	KUNIT_EXPECT_NULL(test, c->parent);
+	expect_stack_empty(test);
+}
+
+/* Each call of nest() finds its caller's data, also when the frame returns. */
+static int parent_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			void *data, struct ftrace_regs *fregs)
+{
+	unsigned long *parent = fgraph_parent_data(gops, frame);
+
+	atomic_inc(&container_of(gops, struct hook_user, gops)->entries);
+	*(unsigned long *)data = parent ? *parent + 1 : 0;
+	return 1;
+}
+
+static void parent_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			  void *data, struct fgraph_regs *regs)
+{
+	struct hook_user *u = container_of(gops, struct hook_user, gops);
+	unsigned long *parent = fgraph_parent_data(gops, frame);
+	unsigned long level = *(unsigned long *)data;
+
+	atomic_inc(&u->returns);
+	if (parent ? *parent + 1 != level : level)
+		atomic_inc(&u->wrong);
+	/* The newest call returns first, nest(0). */
+	if (fgraph_return_value(regs) + level != 200)
+		atomic_inc(&u->wrong);
+}
+
+/* 200 calls deep, with data of three sizes. */
+static void hook_recursion(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		users[i].gops.entryfunc = parent_entry;
+		users[i].gops.retfunc = parent_return;
+		users[i].gops.data_size = 8 + 100 * i;
+		hook(test, &users[i], t->nest);
+	}
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->nest(t, 200), 200);
+	KUNIT_EXPECT_EQ(test, t->nest(t, 200), 200);
+	for (i = 0; i < 3; i++)
+		expect_calls(test, &users[i], 2 * 201);
+	expect_stack_empty(test);
+}
+
+static void hook_task_word(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	const int nr = FGRAPH_INLINE_WORDS + 2;
+	int i, j;
+
+	for (i = 0; i < nr; i++) {
+		users[i].gops.flags = FGRAPH_TASK_WORD;
+		hook(test, &users[i], t->add);
+	}
+	hooked(test);
+	for (i = 1; i <= 5; i++) {
+		t->add(1, 2);
+		for (j = 0; j < nr; j++)
+			KUNIT_EXPECT_EQ(test, users[j].word, 2 * i);
+	}
+	/* The next one that has this word does not see what was in it. */
+	unhook(&users[0]);
+	hook(test, &users[nr], t->inner);
+	users[0].word = 0;
+	hook(test, &users[0], t->add);
+	hooked(test);
+	t->add(1, 2);
+	KUNIT_EXPECT_EQ(test, users[0].word, 2);
+	KUNIT_EXPECT_EQ(test, users[1].word, 12);
+	expect_stack_empty(test);
+}
+
+static void hook_tail_call(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *jumper = &users[0], *callee = &users[1], *both = &users[2];
+
+	hook(test, jumper, t->tail);
+	hook(test, callee, t->add);
+	hook(test, both, t->tail, t->add);
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->tail(t, 20, 22), 42);
+	if (jumper->retp != callee->retp)
+		kunit_skip(test, "the compiler made no tail call");
+	expect_calls(test, jumper, 1);
+	expect_calls(test, callee, 1);
+	expect_calls(test, both, 2);
+	/* Two frames, the newer one over the older, with the real address. */
+	KUNIT_EXPECT_EQ(test, callee->frames, 2);
+	KUNIT_EXPECT_EQ(test, jumper->frames, 1);
+	KUNIT_EXPECT_EQ(test, callee->joined, 1);
+	KUNIT_EXPECT_EQ(test, jumper->joined, 1);
+	KUNIT_EXPECT_EQ(test, callee->ret, jumper->ret);
+	KUNIT_EXPECT_FALSE(test, fgraph_is_trampoline(callee->ret));
+	KUNIT_EXPECT_EQ(test, jumper->value, 42);
+	KUNIT_EXPECT_EQ(test, callee->value, 42);
+	KUNIT_EXPECT_EQ(test, atomic_read(&callee->first), 0);
+	expect_stack_empty(test);
+}
+
+/* A function that jumps to itself, over the end of a chunk. */
+static void hook_tail_self(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *u = &users[0], *full = &users[1];
+
+	hook(test, u, t->tail_self);
+	full->gops.flags = FGRAPH_FULL_REGS;
+	full->gops.data_size = 100;
+	hook(test, full, t->tail_self);
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->tail_self(t, 100), 7);
+	expect_calls(test, u, 101);
+	expect_calls(test, full, 101);
+	if (atomic_read(&u->first) + atomic_read(&full->first) != 1)
+		kunit_skip(test, "the compiler made no tail call");
+	KUNIT_EXPECT_EQ(test, u->frames, 1);
+	KUNIT_EXPECT_EQ(test, u->joined, 1);
+	expect_stack_empty(test);
+}
+
+static unsigned long function_of(unsigned long addr)
+{
+	unsigned long size, offset;
+
+	if (!kallsyms_lookup_size_offset(addr - 1, &size, &offset))
+		return 0;
+	return addr - 1 - offset;
+}
+
+/* The trace goes from @func[0] to its callers, with nothing between them. */
+static void expect_callers(struct kunit *test, unsigned long *trace, unsigned int depth,
+			   void *func[], int nr)
+{
+	int i, j;
+
+	for (i = 0; i < depth && function_of(trace[i]) != (unsigned long)func[0]; i++)
+		;
+	KUNIT_ASSERT_LT_MSG(test, i, depth, "no %ps in the trace", func[0]);
+	for (j = 0; j < nr && i + j < depth; j++)
+		KUNIT_EXPECT_EQ_MSG(test, function_of(trace[i + j]), (unsigned long)func[j],
+				    "%pS instead of %ps", (void *)trace[i + j], func[j]);
+	KUNIT_EXPECT_EQ(test, j, nr);
+	for (i = 0; i < depth; i++)
+		KUNIT_EXPECT_FALSE(test, fgraph_is_trampoline(trace[i]));
+}
+
+static void trace_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			 void *data, struct fgraph_regs *regs)
+{
+	struct hook_user *u = container_of(gops, struct hook_user, gops);
+
+	note_return(gops, frame, data, regs);
+	if (u->frame == frame)
+		u->depth = stack_trace_save(u->trace, MAX_TRACE, 0);
+}
+
+/* From inside a return callback, with light and full trampolines. */
+static void hook_stack_trace(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *u = &users[0], *other = &users[1];
+	int round;
+
+	u->gops.retfunc = trace_return;
+	for (round = 0; round < 2; round++) {
+		u->gops.flags = round ? FGRAPH_FULL_REGS : 0;
+		hook(test, u, t->inner, t->middle);
+		hook(test, other, t->outer, t->middle);
+		hooked(test);
+		u->depth = 0;
+		KUNIT_EXPECT_EQ(test, t->outer(t, 0), 111);
+		unhook(u);
+		unhook(other);
+		expect_callers(test, u->trace, u->depth,
+			       (void *[]){ t->middle, t->outer, hook_stack_trace }, 3);
+	}
+}
+
+struct trace_arg {
+	unsigned long	trace[MAX_TRACE];
+	unsigned int	depth;
+	int		reliable;
+};
+
+static noinline unsigned long take_trace(void *arg)
+{
+	struct trace_arg *a = arg;
+
+	a->depth = stack_trace_save(a->trace, MAX_TRACE, 0);
+	return a->depth;
+}
+
+static noinline unsigned long take_trace_reliable(void *arg)
+{
+	struct trace_arg *a = arg;
+
+	a->reliable = stack_trace_save_tsk_reliable(current, a->trace, MAX_TRACE);
+	a->depth = max(a->reliable, 0);
+	return a->depth;
+}
+
+/* From inside hooked calls, and of a task that sleeps in one. */
+static void hook_stack_trace_below(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct trace_arg *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
+	struct hook_user *u = &users[0];
+	struct sleeper *s = sleepers;
+
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	hook(test, u, t->call, t->sleep);
+	hooked(test);
+	t->call(take_trace, a);
+	expect_callers(test, a->trace, a->depth,
+		       (void *[]){ take_trace, t->call, hook_stack_trace_below }, 3);
+
+	if (!IS_ENABLED(CONFIG_HAVE_RELIABLE_STACKTRACE))
+		return;
+	t->call(take_trace_reliable, a);
+	KUNIT_EXPECT_GT(test, a->reliable, 0);
+	expect_callers(test, a->trace, a->depth,
+		       (void *[]){ take_trace_reliable, t->call, hook_stack_trace_below }, 3);
+
+	start_sleeper(test, s);
+	a->reliable = stack_trace_save_tsk_reliable(s->task, a->trace, MAX_TRACE);
+	KUNIT_ASSERT_GT(test, a->reliable, 0);
+	expect_callers(test, a->trace, a->reliable, (void *[]){ t->sleep, sleeper_fn }, 2);
+	wake(s);
+	expect_calls(test, u, 3);
+}
+
+/*
+ * A user unregisters, and is freed, while a call that it hooked is asleep; the
+ * next user gets its id. The call returns to its caller and to nobody else.
+ */
+static void hook_unregister_in_flight(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *gone = kzalloc(sizeof(*gone), GFP_KERNEL), *next = &users[0];
+	struct sleeper *s = sleepers;
+	unsigned long id;
+
+	KUNIT_ASSERT_NOT_NULL(test, gone);
+	hook(test, gone, t->sleep);
+	hooked(test);
+	start_sleeper(test, s);
+	id = gone->gops.tag & FGRAPH_ID_MASK;
+	unhook(gone);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gone->entries), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gone->returns), 0);
+	memset(gone, 0x6b, sizeof(*gone));
+	kfree(gone);
+
+	/* Its stack is in use, but nobody's. */
+	KUNIT_EXPECT_NOT_NULL(test, s->task->fgraph_stack);
+	hook(test, next, t->sleep);
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, next->gops.tag & FGRAPH_ID_MASK, id);
+	complete_all(&s->go);
+	wait_for_completion(&s->done);
+	KUNIT_EXPECT_EQ(test, s->value, 42);
+	KUNIT_EXPECT_EQ(test, atomic_read(&next->entries), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&next->returns), 0);
+	unhook(next);
+	/* Given back though the task lives on. */
+	KUNIT_EXPECT_NULL(test, s->task->fgraph_stack);
+}
+
+/* The last frame of all returns when there has long been no user. */
+static void hook_return_without_users(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct fgraph_usage usage;
+	struct hook_user *u = users;
+	struct sleeper *s = sleepers, *never = sleepers + 1;
+
+	if (fgraph_nr_users)
+		kunit_skip(test, "there are other users");
+	start_sleeper(test, never);
+	hook(test, u, t->sleep);
+	hooked(test);
+	start_sleeper(test, s);
+	KUNIT_EXPECT_NULL(test, never->task->fgraph_stack);
+	unhook(u);
+	fgraph_usage(&usage);
+	KUNIT_EXPECT_EQ(test, usage.stacks, 1);
+	KUNIT_EXPECT_EQ(test, usage.bytes, FGRAPH_CHUNK_SIZE);
+	KUNIT_EXPECT_EQ(test, usage.reserve_bytes, 0);
+	complete_all(&s->go);
+	wait_for_completion(&s->done);
+	KUNIT_EXPECT_TRUE(test, wait_no_memory());
+	KUNIT_EXPECT_NULL(test, s->task->fgraph_stack);
+	KUNIT_EXPECT_EQ(test, s->value, 42);
+}
+
+/* The frame of a call that will never return, at a place in this frame. */
+static noinline unsigned long abandon(void *arg)
+{
+	unsigned long slot = (unsigned long)abandon;
+	struct hook_user *u = arg;
+
+	preempt_disable();
+	fgraph_hook(&u->gops, (unsigned long)abandon, &slot, NULL);
+	preempt_enable();
+	return fgraph_is_trampoline(READ_ONCE(slot));
+}
+
+/* What lies at the bottom goes when the task does. Here it must go at once. */
+static void drop_abandoned(void)
+{
+	struct fgraph_stack *st = current->fgraph_stack;
+
+	preempt_disable();
+	while (!fgraph_stack_empty(st))
+		fgraph_stack_drop(st, st->top);
+	preempt_enable();
+}
+
+/* Such frames are dropped when a call below them returns. */
+static void hook_abandoned(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *u = users;
+
+	u->gops.data_size = 100;
+	hook(test, u, t->call, t->add);
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->call(abandon, u), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), 1);
+	expect_stack_empty(test);
+	KUNIT_EXPECT_EQ(test, abandon(u), 1);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	KUNIT_EXPECT_EQ(test, t->call(abandon, u), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->wrong), 0);
+	drop_abandoned();
+}
+
+/* And before they take another chunk: nobody grows by them. */
+static void hook_abandoned_many(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct fgraph_usage usage;
+	struct hook_user *u = users;
+	int i;
+
+	hook(test, u, t->add);
+	hooked(test);
+	for (i = 0; i < 1000; i++)
+		abandon(u);
+	fgraph_usage(&usage);
+	KUNIT_EXPECT_LE(test, usage.chunks, 2);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&u->gops.missed), 0);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), 1);
+	drop_abandoned();
+}
+
+#define MAX_TAKEN	2048
+
+/* Empties the reserve, with interrupts off: it stays so. */
+static int take_all(struct kunit *test, void **taken)
+{
+	int nr = 0;
+
+	while (nr < MAX_TAKEN && (taken[nr] = fgraph_chunk_take(FGRAPH_CHUNK_SIZE)))
+		nr++;
+	return nr;
+}
+
+/* No memory: the call is missed, and counted for who missed it. */
+static void hook_missed(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	void **taken = kunit_kcalloc(test, MAX_TAKEN, sizeof(*taken), GFP_KERNEL);
+	struct hook_user *u = users, *small = users + 1;
+	unsigned long flags, value;
+	int nr, calls;
+
+	KUNIT_ASSERT_NOT_NULL(test, taken);
+	u->gops.data_size = 200;
+	hook(test, u, t->add, t->nest);
+	hook(test, small, t->nest);
+	hooked(test);
+
+	/* No stack for this task. */
+	local_irq_save(flags);
+	nr = take_all(test, taken);
+	value = t->add(1, 2);
+	local_irq_restore(flags);
+	while (nr)
+		fgraph_chunk_give(taken[--nr], FGRAPH_CHUNK_SIZE);
+	KUNIT_EXPECT_EQ(test, value, 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&u->gops.missed), 1);
+	KUNIT_EXPECT_NULL(test, current->fgraph_stack);
+
+	/* The interrupt that refills has come. */
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), 1);
+
+	/* It cannot grow: the outer calls are told of, the inner ones missed. */
+	local_irq_save(flags);
+	nr = take_all(test, taken);
+	value = t->nest(t, 50);
+	local_irq_restore(flags);
+	while (nr)
+		fgraph_chunk_give(taken[--nr], FGRAPH_CHUNK_SIZE);
+	KUNIT_EXPECT_EQ(test, value, 50);
+	calls = atomic_read(&u->entries) - 1;
+	KUNIT_EXPECT_GT(test, calls, 5);
+	KUNIT_EXPECT_LT(test, calls, 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), calls + 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&u->gops.missed), 1 + 51 - calls);
+	calls = atomic_read(&small->entries);
+	KUNIT_EXPECT_EQ(test, atomic_read(&small->returns), calls);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&small->gops.missed), 51 - calls);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->wrong) + atomic_read(&small->wrong), 0);
+	expect_stack_empty(test);
+}
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+
+static void call_hooked_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			       void *data, struct fgraph_regs *regs)
+{
+	struct hook_user *u = container_of(gops, struct hook_user, gops);
+
+	count_return(gops, frame, data, regs);
+	u->value = fgraph_kunit_traced.add(u->value, 1);
+}
+
+/* A callback that calls what it hooks: not for ever. */
+static void hook_callback_hooked(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *u = users;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "kprobes keep from recursing by themselves");
+	u->gops.entryfunc = count_entry;
+	u->gops.retfunc = call_hooked_return;
+	hook(test, u, t->add, t->call);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	KUNIT_EXPECT_GE(test, u->value, 1);
+	KUNIT_EXPECT_LE(test, u->value, 4);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), atomic_read(&u->returns));
+	expect_stack_empty(test);
+}
+
+static void hook_register_errors(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *u = users;
+	unsigned int nr = fgraph_nr_users;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "of register_ftrace_graph()");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), -ENOENT);
+	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -EINVAL);
+	u->gops.data_size = FGRAPH_MAX_DATA_SIZE + 1;
+	u->gops.retfunc = note_return;
+	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -E2BIG);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), -ENOENT);
+	/* An address that is none of a function. */
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u->gops.ops, (unsigned long)users, 0, 0),
+			-EINVAL);
+	u->gops.data_size = 0;
+	/* ftrace refuses: then fgraph has not kept it either. */
+	u->gops.ops.flags |= FTRACE_OPS_FL_DELETED;
+	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -EINVAL);
+	u->gops.ops.flags &= ~FTRACE_OPS_FL_DELETED;
+	KUNIT_EXPECT_EQ(test, u->gops.tag, 0);
+	KUNIT_EXPECT_EQ(test, fgraph_nr_users, nr);
+
+	hook(test, u, t->add);
+	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -EBUSY);
+	KUNIT_EXPECT_EQ(test, fgraph_nr_users, nr + 1);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	KUNIT_EXPECT_EQ(test, t->inner(t, 2), 102);
+	expect_calls(test, u, 1);
+	unhook(u);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), -ENOENT);
+	KUNIT_EXPECT_EQ(test, fgraph_nr_users, nr);
+}
+
+#endif /* CONFIG_FUNCTION_GRAPH_TRACER */
+
+struct hammer {
+	struct hrtimer		timer;
+	const struct fgraph_kunit_targets *t;
+	unsigned int		calls;
+	unsigned int		wrong;
+};
+
+static enum hrtimer_restart hammer_fn(struct hrtimer *timer)
+{
+	struct hammer *h = container_of(timer, struct hammer, timer);
+
+	h->calls++;
+	if (h->t->add(h->calls, 1) != h->calls + 1 || h->t->nest(h->t, 3) != 3)
+		h->wrong++;
+	hrtimer_forward_now(timer, ns_to_ktime(50 * NSEC_PER_USEC));
+	return HRTIMER_RESTART;
+}
+
+/* Interrupts push and pop their frames at any point of a task's. */
+static void hook_interrupted(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hammer *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+	unsigned long end, wrong = 0, n = 0;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, h);
+	for (i = 0; i < 3; i++) {
+		users[i].gops.entryfunc = count_entry;
+		users[i].gops.retfunc = count_return;
+		users[i].gops.data_size = 8 + 300 * i;
+		users[i].gops.flags = i == 1 ? FGRAPH_FULL_REGS : 0;
+		hook(test, &users[i], t->nest, t->add);
+	}
+	hooked(test);
+	h->t = t;
+	hrtimer_init(&h->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	h->timer.function = hammer_fn;
+	hrtimer_start(&h->timer, ns_to_ktime(50 * NSEC_PER_USEC), HRTIMER_MODE_REL_PINNED_HARD);
+	for (end = jiffies + HZ / 2; time_before(jiffies, end); n++) {
+		wrong += t->nest(t, 30) != 30;
+		wrong += t->add(n, n) != 2 * n;
+	}
+	hrtimer_cancel(&h->timer);
+	KUNIT_EXPECT_EQ(test, wrong + h->wrong, 0);
+	KUNIT_EXPECT_GT(test, h->calls, 50);
+	for (i = 0; i < 3; i++) {
+		int calls = 32 * n + 5 * h->calls;
+
+		/* One kprobe at a time: not those in its own pre_handler. */
+		if (users[i].via != VIA_FTRACE)
+			calls -= users[i].kp[0].kp.nmissed + users[i].kp[1].kp.nmissed;
+		expect_calls(test, &users[i], calls);
+	}
+	expect_stack_empty(test);
+}
+
+static noinline int caller_fn(void *arg)
+{
+	struct sleeper *s = arg;
+
+	while (!kthread_should_stop()) {
+		if (s->t->outer(s->t, 5) != 116 || s->t->tail(s->t, 3, 4) != 7 ||
+		    s->t->nest(s->t, 70) != 70)
+			s->value++;
+		/* Where kprobes are made jumps, they wait for this. */
+		cond_resched_tasks_rcu_qs();
+	}
+	return 0;
+}
+
+/* Users come and go while others call, and each call finds its way home. */
+static void hook_come_and_go(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *stays = &users[4], *u;
+	int i;
+
+	stays->gops.entryfunc = count_entry;
+	stays->gops.retfunc = count_return;
+	stays->gops.flags = FGRAPH_FULL_REGS;
+	stays->gops.data_size = 50;
+	hook(test, stays, t->middle);
+	for (i = 0; i < ARRAY_SIZE(sleepers); i++) {
+		sleepers[i].t = t;
+		init_completion(&sleepers[i].go);
+		sleepers[i].task = kthread_run(caller_fn, &sleepers[i], "fgraph_kunit");
+		KUNIT_ASSERT_FALSE(test, IS_ERR(sleepers[i].task));
+	}
+	for (i = 0; i < 24; i++) {
+		u = &users[i % 4];
+		unhook(u);
+		memset(u, 0, sizeof(*u));
+		u->gops.entryfunc = count_entry;
+		u->gops.retfunc = count_return;
+		u->gops.data_size = i * 40;
+		u->gops.flags = i % 3 ? 0 : FGRAPH_FULL_REGS;
+		if (i % 2)
+			hook(test, u, t->outer, t->middle, t->nest);
+		else
+			hook(test, u, t->nest, t->tail, t->add);
+		msleep(20);
+	}
+	for (i = 0; i < ARRAY_SIZE(sleepers); i++) {
+		wake(&sleepers[i]);
+		KUNIT_EXPECT_EQ(test, sleepers[i].value, 0);
+	}
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, atomic_read(&users[i].entries),
+				atomic_read(&users[i].returns));
+		KUNIT_EXPECT_GT(test, atomic_read(&users[i].entries), 0);
+		KUNIT_EXPECT_EQ(test, atomic_read(&users[i].wrong), 0);
+	}
+	expect_calls(test, stays, atomic_read(&stays->entries));
+}
+
+static struct kunit_case hook_cases[] = {
+	KUNIT_CASE_PARAM(hook_one, via_gen),
+	KUNIT_CASE_PARAM(hook_full_regs, via_gen),
+	KUNIT_CASE_PARAM(hook_join, via_gen),
+	KUNIT_CASE_PARAM(hook_join_kretprobe, via_gen),
+	KUNIT_CASE_PARAM(hook_change_value, via_gen),
+	KUNIT_CASE_PARAM(hook_veto, via_gen),
+	KUNIT_CASE_PARAM(hook_data, via_gen),
+	KUNIT_CASE_PARAM(hook_parent_data, via_gen),
+	KUNIT_CASE_PARAM(hook_recursion, via_gen),
+	KUNIT_CASE_PARAM(hook_task_word, via_gen),
+	KUNIT_CASE_PARAM(hook_tail_call, via_gen),
+	KUNIT_CASE_PARAM(hook_tail_self, via_gen),
+	KUNIT_CASE_PARAM(hook_stack_trace, via_gen),
+	KUNIT_CASE_PARAM(hook_stack_trace_below, via_gen),
+	KUNIT_CASE_PARAM(hook_unregister_in_flight, via_gen),
+	KUNIT_CASE_PARAM(hook_return_without_users, via_gen),
+	KUNIT_CASE_PARAM(hook_abandoned, via_gen),
+	KUNIT_CASE_PARAM(hook_abandoned_many, via_gen),
+	KUNIT_CASE_PARAM(hook_missed, via_gen),
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	KUNIT_CASE_PARAM(hook_callback_hooked, via_gen),
+	KUNIT_CASE_PARAM(hook_register_errors, via_gen),
+#endif
+	KUNIT_CASE_PARAM(hook_interrupted, via_gen),
+	KUNIT_CASE_PARAM(hook_come_and_go, via_gen),
+	{}
+};
+
+static struct kunit_suite hook_suite = {
+	.name = "fgraph_hook",
+	.init = hook_init,
+	.exit = hook_exit,
+	.test_cases = hook_cases,
+};
+
+kunit_test_suites(&stack_suite, &users_suite, &hook_suite);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions for fgraph_kunit.c to hook. Compiled with what ftrace needs, and
+ * included by fgraph_kunit_hidden.c, that is compiled without.
+ */
+#include <linux/compiler.h>
+
+#include "fgraph_kunit.h"
+
+#ifndef FGRAPH_KUNIT_NAME
+#define FGRAPH_KUNIT_TABLE	fgraph_kunit_traced
+#define FGRAPH_KUNIT_NAME(name)	fgraph_kunit_traced_##name
+#endif
+#define T(name)	FGRAPH_KUNIT_NAME(name)
+
+/*
+ * Each calls the next one through the table: the compiler can neither inline
+ * it, nor make a loop of a function that ends with a jump to itself.
+ */
+static noinline unsigned long T(add)(unsigned long a, unsigned long b)
+{
+	barrier();
+	return a + b;
+}
+
+static noinline struct fgraph_kunit_pair T(pair)(unsigned long lo, unsigned long hi)
+{
+	struct fgraph_kunit_pair pair = { lo, hi };
+
+	barrier();
+	return pair;
+}
+
+static noinline unsigned long T(nest)(const struct fgraph_kunit_targets *t,
+				      unsigned long depth)
+{
+	return depth ? t->nest(t, depth - 1) + 1 : 0;
+}
+
+static noinline unsigned long T(tail)(const struct fgraph_kunit_targets *t,
+				      unsigned long a, unsigned long b)
+{
+	return t->add(a, b);
+}
+
+static noinline unsigned long T(tail_self)(const struct fgraph_kunit_targets *t,
+					   unsigned long n)
+{
+	return n ? t->tail_self(t, n - 1) : 7;
+}
+
+static noinline unsigned long T(outer)(const struct fgraph_kunit_targets *t,
+				       unsigned long x)
+{
+	return t->middle(t, x) + 1;
+}
+
+static noinline unsigned long T(middle)(const struct fgraph_kunit_targets *t,
+					unsigned long x)
+{
+	return t->inner(t, x) + 10;
+}
+
+static noinline unsigned long T(inner)(const struct fgraph_kunit_targets *t,
+				       unsigned long x)
+{
+	barrier();
+	return x + 100;
+}
+
+static noinline unsigned long T(call)(unsigned long (*fn)(void *), void *arg)
+{
+	return fn(arg) + 1;
+}
+
+static noinline unsigned long T(sleep)(struct completion *began,
+				       struct completion *go)
+{
+	complete(began);
+	wait_for_completion(go);
+	return 42;
+}
+
+const struct fgraph_kunit_targets FGRAPH_KUNIT_TABLE = {
+	.add		= T(add),
+	.pair		= T(pair),
+	.nest		= T(nest),
+	.tail		= T(tail),
+	.tail_self	= T(tail_self),
+	.outer		= T(outer),
+	.middle		= T(middle),
+	.inner		= T(inner),
+	.call		= T(call),
+	.sleep		= T(sleep),
+};

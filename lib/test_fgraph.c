@@ -1,0 +1,700 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions to be hooked, and users to hook them, for the kselftests of fgraph
+ * in tools/testing/selftests/ftrace/test.d/fgraph/.
+ *
+ * Parameters, also files in /sys/module/test_fgraph/parameters/:
+ *
+ *   test=NAME		a test to run, see tests[] at the end. Prints "ok" and
+ *			"not ok" lines; fails if one is not ok
+ *   call="NAME [N]"	calls test_fgraph_NAME; read: what it returned
+ *   sleepers=N		N tasks that sleep in test_fgraph_sleep(); 0 wakes them
+ *			all and waits until they have returned
+ *   func=NAME		for test=inflight: the function to hook
+ *   kretprobes=N, users=N	for test=many: how many of each
+ *   entries, returns	read: what the users of the last test have seen
+ *   joined		read: how many users the last frame had
+ *   wrong		read: returns with a wrong value or wrong data
+ */
+#define pr_fmt(fmt) "test_fgraph: " fmt
+
+#include <linux/fgraph.h>
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+
+static atomic_t entries = ATOMIC_INIT(0);
+static atomic_t returns = ATOMIC_INIT(0);
+static atomic_t wrong = ATOMIC_INIT(0);
+static atomic_t joined = ATOMIC_INIT(0);
+static bool failed;
+
+#define check(good, fmt, ...)						\
+do {									\
+	bool __good = (good);						\
+	pr_info("%s - " fmt "\n", __good ? "ok" : "not ok", ##__VA_ARGS__); \
+	failed |= !__good;						\
+} while (0)
+
+/*
+ * What is hooked. Probes name these functions, so they keep their names. A
+ * call through a pointer cannot be inlined, and is a jump where it is the last
+ * thing that a function does.
+ */
+typedef unsigned long (*target_t)(unsigned long n);
+
+static noinline unsigned long test_fgraph_add(unsigned long n)
+{
+	barrier();
+	return n + 1;
+}
+
+static target_t target_add = test_fgraph_add;
+
+static noinline unsigned long test_fgraph_tail(unsigned long n)
+{
+	return READ_ONCE(target_add)(n + 10);
+}
+
+static unsigned long test_fgraph_tail_self(unsigned long n);
+static target_t target_tail_self = test_fgraph_tail_self;
+
+static noinline unsigned long test_fgraph_tail_self(unsigned long n)
+{
+	return n ? READ_ONCE(target_tail_self)(n - 1) : 7;
+}
+
+static unsigned long test_fgraph_nest(unsigned long n);
+static target_t target_nest = test_fgraph_nest;
+
+static noinline unsigned long test_fgraph_nest(unsigned long n)
+{
+	return n ? READ_ONCE(target_nest)(n - 1) + 1 : 0;
+}
+
+static noinline unsigned long test_fgraph_inner(unsigned long n)
+{
+	barrier();
+	return n + 100;
+}
+
+static target_t target_inner = test_fgraph_inner;
+
+static noinline unsigned long test_fgraph_middle(unsigned long n)
+{
+	return READ_ONCE(target_inner)(n) + 10;
+}
+
+static target_t target_middle = test_fgraph_middle;
+
+static noinline unsigned long test_fgraph_outer(unsigned long n)
+{
+	return READ_ONCE(target_middle)(n) + 1;
+}
+
+/* ftrace does not know it: kprobes put an INT3 here. */
+static noinline notrace unsigned long test_fgraph_hidden(unsigned long n)
+{
+	return READ_ONCE(target_inner)(n) + 20;
+}
+
+static target_t target_hidden = test_fgraph_hidden;
+
+static noinline unsigned long test_fgraph_path(unsigned long n)
+{
+	return READ_ONCE(target_hidden)(n) + 2;
+}
+
+static DECLARE_WAIT_QUEUE_HEAD(sleepers_wait);
+static DECLARE_WAIT_QUEUE_HEAD(sleepers_change);
+static atomic_t sleeping = ATOMIC_INIT(0);
+static atomic_t tasks = ATOMIC_INIT(0);
+static unsigned long wakeups;
+
+static noinline unsigned long test_fgraph_sleep(unsigned long n)
+{
+	unsigned long now = READ_ONCE(wakeups);
+
+	atomic_inc(&sleeping);
+	wake_up(&sleepers_change);
+	wait_event(sleepers_wait, READ_ONCE(wakeups) != now);
+	atomic_dec(&sleeping);
+	return n + 1000;
+}
+
+static target_t target_sleep = test_fgraph_sleep;
+
+static int sleeper(void *arg)
+{
+	unsigned long n = (unsigned long)arg;
+
+	if (READ_ONCE(target_sleep)(n) != n + 1000)
+		atomic_inc(&wrong);
+	if (atomic_dec_and_test(&tasks))
+		wake_up(&sleepers_change);
+	module_put_and_kthread_exit(0);
+}
+
+static int wake_sleepers(void)
+{
+	WRITE_ONCE(wakeups, wakeups + 1);
+	wake_up_all(&sleepers_wait);
+	wait_event(sleepers_change, !atomic_read(&tasks));
+	return 0;
+}
+
+static int start_sleepers(unsigned long nr)
+{
+	struct task_struct *task;
+	unsigned long i;
+
+	for (i = 0; i < nr; i++) {
+		__module_get(THIS_MODULE);
+		atomic_inc(&tasks);
+		task = kthread_run(sleeper, (void *)i, "test_fgraph/%lu", i);
+		if (IS_ERR(task)) {
+			atomic_dec(&tasks);
+			module_put(THIS_MODULE);
+			return PTR_ERR(task);
+		}
+	}
+	wait_event(sleepers_change, atomic_read(&sleeping) == atomic_read(&tasks));
+	return 0;
+}
+
+static int sleepers_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned long nr;
+	int ret = kstrtoul(val, 0, &nr);
+
+	if (ret)
+		return ret;
+	return nr ? start_sleepers(nr) : wake_sleepers();
+}
+
+static int sleepers_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%d\n", atomic_read(&sleeping));
+}
+
+static const struct kernel_param_ops sleepers_ops = {
+	.set	= sleepers_set,
+	.get	= sleepers_get,
+};
+module_param_cb(sleepers, &sleepers_ops, NULL, 0644);
+
+static const struct {
+	const char	*name;
+	target_t	func;
+} targets[] = {
+	{ "add",	test_fgraph_add },
+	{ "tail",	test_fgraph_tail },
+	{ "tail_self",	test_fgraph_tail_self },
+	{ "nest",	test_fgraph_nest },
+	{ "outer",	test_fgraph_outer },
+	{ "path",	test_fgraph_path },
+};
+
+static unsigned long call_value;
+
+static int call_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned long n = 0;
+	char name[32];
+	int i;
+
+	if (sscanf(val, "%31s %lu", name, &n) < 1)
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(targets); i++) {
+		if (!strcmp(name, targets[i].name)) {
+			call_value = targets[i].func(n);
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static int call_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%lu\n", call_value);
+}
+
+static const struct kernel_param_ops call_ops = {
+	.set	= call_set,
+	.get	= call_get,
+};
+module_param_cb(call, &call_ops, NULL, 0644);
+
+static int count_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%d\n", atomic_read(kp->arg));
+}
+
+static const struct kernel_param_ops count_ops = {
+	.get	= count_get,
+};
+module_param_cb(entries, &count_ops, &entries, 0444);
+module_param_cb(returns, &count_ops, &returns, 0444);
+module_param_cb(wrong, &count_ops, &wrong, 0444);
+module_param_cb(joined, &count_ops, &joined, 0444);
+
+static char *func = "hrtimer_nanosleep";
+module_param(func, charp, 0444);
+
+static int kretprobes = 10000;
+module_param(kretprobes, int, 0444);
+
+static int users = 1000;
+module_param(users, int, 0444);
+
+/* A user that counts, and keeps what tells its calls apart. */
+struct test_user {
+	struct fgraph_ops	gops;
+	const struct fgraph_frame *frame;
+	unsigned long		*retp;
+	unsigned long		value;
+	unsigned int		entries;
+	unsigned int		returns;
+	unsigned int		first;
+};
+
+static int user_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+		      void *data, struct ftrace_regs *fregs)
+{
+	struct test_user *u = container_of(gops, struct test_user, gops);
+
+	atomic_inc(&entries);
+	u->entries++;
+	/* Not replaced by others of the same call. */
+	u->first += READ_ONCE(*frame->retp) == frame->ret;
+	u->frame = frame;
+	u->retp = frame->retp;
+	memset(data, (unsigned long)u >> 4 & 0xff, gops->data_size);
+	return 1;
+}
+
+static void user_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			void *data, struct fgraph_regs *regs)
+{
+	struct test_user *u = container_of(gops, struct test_user, gops);
+
+	atomic_inc(&returns);
+	u->returns++;
+	u->value = fgraph_return_value(regs);
+	atomic_set(&joined, fgraph_frame_users(frame, NULL, 0));
+	if (memchr_inv(data, (unsigned long)u >> 4 & 0xff, gops->data_size))
+		atomic_inc(&wrong);
+}
+
+static void init_user(struct test_user *u, const char *name)
+{
+	memset(u, 0, sizeof(*u));
+	u->gops.entryfunc = user_entry;
+	u->gops.retfunc = user_return;
+	u->gops.data_size = 16;
+	u->gops.name = name;
+}
+
+static int hook_user(struct test_user *u, char *name)
+{
+	int ret = ftrace_set_filter(&u->gops.ops, name, strlen(name), 1);
+
+	return ret ?: register_ftrace_graph(&u->gops);
+}
+
+static int unhook_user(struct test_user *u)
+{
+	int ret = unregister_ftrace_graph(&u->gops);
+
+	ftrace_free_filter(&u->gops.ops);
+	return ret;
+}
+
+static void init_kretprobe(struct kretprobe *rp, const char *name, kretprobe_handler_t handler)
+{
+	memset(rp, 0, sizeof(*rp));
+	rp->kp.symbol_name = name;
+	rp->handler = handler;
+}
+
+static int count_kretprobe(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	atomic_inc(&returns);
+	return 0;
+}
+
+static unsigned long new_value;
+
+static int change_kretprobe(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	atomic_inc(&returns);
+	if (new_value)
+		regs_set_return_value(regs, new_value);
+	return 0;
+}
+
+/* One frame for a call, however many users, and whatever they hook it with. */
+static void test_join(void)
+{
+	static struct test_user u[4];
+	static struct kretprobe rp;
+	unsigned int first = 0;
+	bool same = true;
+	int i, ret = 0;
+
+	for (i = 0; i < ARRAY_SIZE(u); i++) {
+		init_user(&u[i], "join");
+		ret = ret ?: hook_user(&u[i], "test_fgraph_add");
+	}
+	init_kretprobe(&rp, "test_fgraph_add", count_kretprobe);
+	ret = ret ?: register_kretprobe(&rp);
+	check(!ret, "four users and a kretprobe of one function: %d", ret);
+	check(READ_ONCE(target_add)(1) == 2, "the call returns what it should");
+	for (i = 0; i < ARRAY_SIZE(u); i++) {
+		first += u[i].first;
+		same &= u[i].frame == u[0].frame && u[i].entries == 1 && u[i].returns == 1;
+	}
+	check(same, "each was called once, with the same frame");
+	check(first <= 1, "the return address was replaced once");
+	check(atomic_read(&returns) == 5, "5 returns: %d", atomic_read(&returns));
+	check(atomic_read(&joined) >= 5, "%d users in the frame", atomic_read(&joined));
+	unregister_kretprobe(&rp);
+	for (i = 0; i < ARRAY_SIZE(u); i++)
+		unhook_user(&u[i]);
+}
+
+/* A tail call is a second frame at the same place; both return. */
+static void test_tail(void)
+{
+	static struct test_user tail, add, self;
+	int ret;
+
+	init_user(&tail, "tail");
+	init_user(&add, "tail");
+	init_user(&self, "tail");
+	ret = hook_user(&tail, "test_fgraph_tail") ?: hook_user(&add, "test_fgraph_add") ?:
+	      hook_user(&self, "test_fgraph_tail_self");
+	check(!ret, "three users: %d", ret);
+	check(test_fgraph_tail(1) == 12, "the value of a tail call");
+	check(tail.entries == 1 && tail.returns == 1 && tail.value == 12, "its caller returned");
+	check(add.entries == 1 && add.returns == 1 && add.value == 12, "its callee returned");
+	/* Not a failure: the compiler decides. */
+	pr_info("%s tail call\n", tail.retp == add.retp ? "was a" : "was no");
+	check(add.frame != tail.frame, "each has a frame");
+	check(test_fgraph_tail_self(50) == 7, "the value of 50 jumps to oneself");
+	check(self.entries == 51 && self.returns == 51, "51 returns: %u of %u",
+	      self.returns, self.entries);
+	pr_info("%s tail call\n", self.first == 1 ? "was a" : "was no");
+	unhook_user(&tail);
+	unhook_user(&add);
+	unhook_user(&self);
+}
+
+static void test_retval(void)
+{
+	static struct test_user u;
+	static struct kretprobe rp;
+	int ret;
+
+	init_user(&u, "retval");
+	init_kretprobe(&rp, "test_fgraph_add", change_kretprobe);
+	ret = hook_user(&u, "test_fgraph_add") ?: register_kretprobe(&rp);
+	check(!ret, "a user and a kretprobe: %d", ret);
+	check(READ_ONCE(target_add)(1) == 2, "what the function returns");
+	new_value = 123456789;
+	check(READ_ONCE(target_add)(1) == 123456789, "what the handler makes of it");
+	check(test_fgraph_tail(1) == 123456789, "and in a tail call");
+	new_value = 0;
+	check(READ_ONCE(target_add)(1) == 2, "and no longer");
+	check(u.entries == 4 && u.returns == 4, "the other user has seen all");
+	unregister_kretprobe(&rp);
+	check(!rp.nmissed, "none missed");
+	unhook_user(&u);
+}
+
+static int try_kretprobe(const char *symbol, unsigned int offset, size_t data_size)
+{
+	static struct kretprobe rp;
+	int ret;
+
+	init_kretprobe(&rp, symbol, count_kretprobe);
+	rp.kp.offset = offset;
+	rp.data_size = data_size;
+	ret = register_kretprobe(&rp);
+	if (!ret)
+		unregister_kretprobe(&rp);
+	return ret;
+}
+
+#define check_error(call, error)					\
+do {									\
+	int __ret = (call);						\
+	check(__ret == (error), "%s: %d", #call " is " #error, __ret);	\
+} while (0)
+
+/* Each gives its error and changes nothing: afterwards all works as before. */
+static void test_errors(void)
+{
+	static struct test_user u;
+
+	init_user(&u, "errors");
+	check_error(unregister_ftrace_graph(&u.gops), -ENOENT);
+	u.gops.data_size = FGRAPH_MAX_DATA_SIZE + 1;
+	check_error(register_ftrace_graph(&u.gops), -E2BIG);
+	u.gops.data_size = 16;
+	u.gops.entryfunc = NULL;
+	u.gops.retfunc = NULL;
+	check_error(register_ftrace_graph(&u.gops), -EINVAL);
+	check_error(unregister_ftrace_graph(&u.gops), -ENOENT);
+
+	init_user(&u, "errors");
+	check_error(ftrace_set_filter(&u.gops.ops, "no_such_function_at_all", 23, 1), -EINVAL);
+	check_error(hook_user(&u, "test_fgraph_add"), 0);
+	check_error(register_ftrace_graph(&u.gops), -EBUSY);
+	check_error(READ_ONCE(target_add)(1), 2);
+	check_error(READ_ONCE(target_inner)(1), 101);
+	check(u.entries == 1 && u.returns == 1, "the filter is as it was");
+	check_error(unregister_ftrace_graph(&u.gops), 0);
+	check_error(unregister_ftrace_graph(&u.gops), -ENOENT);
+	ftrace_free_filter(&u.gops.ops);
+
+	check_error(try_kretprobe("no_such_function_at_all", 0, 0), -ENOENT);
+	check_error(try_kretprobe("test_fgraph_outer", 8, 0), -EINVAL);
+	check_error(try_kretprobe("test_fgraph_add", 0, KRETPROBE_MAX_DATA_SIZE + 1), -E2BIG);
+	check_error(try_kretprobe("test_fgraph_add", 0, KRETPROBE_MAX_DATA_SIZE), 0);
+
+	check_error(hook_user(&u, "test_fgraph_add"), 0);
+	check_error(READ_ONCE(target_add)(1), 2);
+	check(u.entries == 2 && u.returns == 2, "the user works as before");
+	check_error(unhook_user(&u), 0);
+}
+
+/* Some functions for many users. */
+#define MANY(n)								\
+	static noinline unsigned long test_fgraph_many_##n(unsigned long x) \
+	{								\
+		barrier();						\
+		return x + (n);						\
+	}
+
+MANY(0)
+MANY(1)
+MANY(2)
+MANY(3)
+MANY(4)
+MANY(5)
+MANY(6)
+MANY(7)
+MANY(8)
+MANY(9)
+
+static const target_t many[] = {
+	test_fgraph_many_0, test_fgraph_many_1, test_fgraph_many_2, test_fgraph_many_3,
+	test_fgraph_many_4, test_fgraph_many_5, test_fgraph_many_6, test_fgraph_many_7,
+	test_fgraph_many_8, test_fgraph_many_9,
+};
+
+static s64 ms_since(ktime_t *start)
+{
+	ktime_t now = ktime_get();
+	s64 ms = ktime_ms_delta(now, *start);
+
+	*start = now;
+	return ms;
+}
+
+/* Thousands of users at once, and calls that many of them have joined. */
+static void test_many(void)
+{
+	struct kretprobe *rp = kvcalloc(kretprobes + 1, sizeof(*rp), GFP_KERNEL);
+	struct kretprobe **rps = kvcalloc(kretprobes + 1, sizeof(*rps), GFP_KERNEL);
+	struct test_user *u = kvcalloc(users + 1, sizeof(*u), GFP_KERNEL);
+	unsigned int good_returns = 0, bad_values = 0;
+	int i, ret = 0, registered, hooked;
+	unsigned long nmissed = 0;
+	ktime_t t = ktime_get();
+
+	if (!rp || !rps || !u) {
+		check(false, "no memory");
+		goto out;
+	}
+	for (registered = 0; registered < kretprobes && !ret; registered++) {
+		rps[registered] = &rp[registered];
+		rp[registered].kp.addr = (void *)many[registered % ARRAY_SIZE(many)];
+		rp[registered].handler = count_kretprobe;
+		ret = register_kretprobe(&rp[registered]);
+		cond_resched();
+	}
+	registered -= !!ret;
+	check(!ret, "%d kretprobes registered in %lld ms: %d", registered, ms_since(&t), ret);
+	ret = 0;
+	for (hooked = 0; hooked < users && !ret; hooked++) {
+		init_user(&u[hooked], "many");
+		ret = ftrace_set_filter_ip(&u[hooked].gops.ops,
+					   (unsigned long)many[hooked % ARRAY_SIZE(many)], 0, 1);
+		ret = ret ?: register_ftrace_graph(&u[hooked].gops);
+		cond_resched();
+	}
+	hooked -= !!ret;
+	check(!ret, "%d users registered in %lld ms: %d", hooked, ms_since(&t), ret);
+
+	for (i = 0; i < ARRAY_SIZE(many); i++) {
+		target_t call = READ_ONCE(many[i]);
+
+		bad_values += call(5) != i + 5;
+		cond_resched();
+	}
+	check(!bad_values, "%zu calls, %lld us each",
+	      ARRAY_SIZE(many), ms_since(&t) * 1000 / (s64)ARRAY_SIZE(many));
+	for (i = 0; i < hooked; i++) {
+		good_returns += u[i].entries == 1 && u[i].returns == 1;
+		nmissed += atomic_long_read(&u[i].gops.missed);
+	}
+	for (i = 0; i < registered; i++)
+		nmissed += rp[i].nmissed;
+	check(good_returns == hooked, "each user was called once: %u of %d", good_returns, hooked);
+	check(atomic_read(&returns) == hooked + registered && !nmissed,
+	      "%d returns, %lu missed", atomic_read(&returns), nmissed);
+	check(!atomic_read(&wrong), "all with their own data");
+
+	ms_since(&t);
+	for (i = 0; i < hooked; i++)
+		unhook_user(&u[i]);
+	pr_info("%d users unregistered in %lld ms\n", hooked, ms_since(&t));
+	unregister_kretprobes(rps, registered);
+	pr_info("%d kretprobes unregistered in %lld ms\n", registered, ms_since(&t));
+out:
+	kvfree(u);
+	kvfree(rps);
+	kvfree(rp);
+}
+
+/* The path to a function leads over one that only an INT3 can hook. */
+static struct kretprobe int3_rp;
+static bool int3_probed;
+
+static void test_int3(void)
+{
+	int ret;
+
+	init_kretprobe(&int3_rp, "test_fgraph_hidden", count_kretprobe);
+	ret = register_kretprobe(&int3_rp);
+	check(!ret, "a kretprobe of test_fgraph_hidden: %d", ret);
+	int3_probed = !ret;
+}
+
+static void test_int3_exit(void)
+{
+	if (int3_probed)
+		unregister_kretprobe(&int3_rp);
+}
+
+/* Stays until the module goes, while others sleep in what it has hooked. */
+static struct test_user inflight_user;
+static struct kretprobe inflight_rp;
+static bool inflight_hooked, inflight_probed;
+
+static void test_inflight(void)
+{
+	int ret;
+
+	init_user(&inflight_user, "inflight");
+	ret = hook_user(&inflight_user, func);
+	inflight_hooked = !ret;
+	check(!ret, "a user of %s: %d", func, ret);
+	init_kretprobe(&inflight_rp, func, count_kretprobe);
+	inflight_rp.data_size = 64;
+	ret = register_kretprobe(&inflight_rp);
+	inflight_probed = !ret;
+	check(!ret, "a kretprobe of %s: %d", func, ret);
+}
+
+static void test_inflight_exit(void)
+{
+	if (inflight_probed)
+		unregister_kretprobe(&inflight_rp);
+	if (inflight_hooked)
+		unhook_user(&inflight_user);
+	pr_info("inflight: %d entries, %d returns, %d wrong\n", atomic_read(&entries),
+		atomic_read(&returns), atomic_read(&wrong));
+}
+
+static const struct {
+	const char	*name;
+	void		(*init)(void);
+	void		(*exit)(void);
+} tests[] = {
+	{ "join",	test_join },
+	{ "tail",	test_tail },
+	{ "retval",	test_retval },
+	{ "errors",	test_errors },
+	{ "many",	test_many },
+	{ "int3",	test_int3,	test_int3_exit },
+	{ "inflight",	test_inflight,	test_inflight_exit },
+};
+
+/* What stays registered, and has to go before another test or the module. */
+static void (*test_exit)(void);
+
+static int run_test(const char *name)
+{
+	int i;
+
+	if (test_exit)
+		test_exit();
+	test_exit = NULL;
+	failed = false;
+	atomic_set(&entries, 0);
+	atomic_set(&returns, 0);
+	atomic_set(&wrong, 0);
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		if (!sysfs_streq(name, tests[i].name))
+			continue;
+		tests[i].init();
+		test_exit = tests[i].exit;
+		pr_info("%s %s\n", tests[i].name, failed ? "failed" : "passed");
+		return failed ? -EIO : 0;
+	}
+	return sysfs_streq(name, "") ? 0 : -EINVAL;
+}
+
+static const char *test_at_load = "";
+static bool loaded;
+
+static int test_set(const char *val, const struct kernel_param *kp)
+{
+	if (loaded)
+		return run_test(val);
+	test_at_load = val;
+	return 0;
+}
+
+static const struct kernel_param_ops test_ops = {
+	.set	= test_set,
+};
+module_param_cb(test, &test_ops, NULL, 0200);
+
+static void test_fgraph_exit(void)
+{
+	if (test_exit)
+		test_exit();
+}
+
+static int __init test_fgraph_init(void)
+{
+	int ret = run_test(test_at_load);
+
+	loaded = !ret;
+	if (ret)
+		test_fgraph_exit();
+	return ret;
+}
+
+module_init(test_fgraph_init);
+module_exit(test_fgraph_exit);
+MODULE_LICENSE("GPL");
