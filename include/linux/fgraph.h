@@ -56,6 +56,22 @@ struct fgraph_frame {
 };
 
 #define FGRAPH_MAX_DATA_SIZE	(4 * sizeof(u64))
+
+/*
+ * Stack of return addresses for functions
+ * of a thread.
+ * Used in struct thread_info
+ */
+struct ftrace_ret_stack {
+	struct fgraph_frame frame;
+#ifdef HAVE_FUNCTION_GRAPH_FP_TEST
+	unsigned long fp;
+#endif
+	/* The user's, when the call was hooked */
+	unsigned long tag;
+	/* The user's. The first one is 0 before the call counts as a parent */
+	u64 data[FGRAPH_MAX_DATA_SIZE / sizeof(u64)];
+};
 #endif /* CONFIG_FGRAPH */
 
 /**
@@ -65,7 +81,8 @@ struct fgraph_frame {
  *		is the first of the call; only @func, @ret and @retp are set
  * @data:	this user's private data for the call, &fgraph_ops.data_size
  *		bytes, not initialised. It stays where it is until the return
- * @fregs:	the registers at entry; a kretprobe gets its struct pt_regs here
+ * @fregs:	the registers at entry; a kretprobe gets its struct pt_regs here.
+ *		NULL without CONFIG_FGRAPH
  *
  * Context: any that a function can be called in, NMI and RCU idle included.
  * Preemption is disabled. Must not sleep.
@@ -152,8 +169,6 @@ int fgraph_hook(struct fgraph_ops *gops, unsigned long func,
 int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip,
 		       unsigned long parent_ip, struct ftrace_regs *fregs);
 
-void *fgraph_parent_data(struct fgraph_ops *gops,
-			 const struct fgraph_frame *frame);
 int fgraph_frame_users(const struct fgraph_frame *frame,
 		       struct fgraph_ops **users, int max);
 unsigned long *fgraph_task_word(struct fgraph_ops *gops);
@@ -205,6 +220,9 @@ static __always_inline unsigned long fgraph_return_value(struct fgraph_regs *reg
 static inline void fgraph_free_task(struct task_struct *task) { }
 static inline bool fgraph_is_trampoline(unsigned long addr) { return false; }
 #endif /* CONFIG_FGRAPH */
+
+void *fgraph_parent_data(struct fgraph_ops *gops,
+			 const struct fgraph_frame *frame);
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 int register_ftrace_graph(struct fgraph_ops *gops);
