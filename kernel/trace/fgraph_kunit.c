@@ -933,8 +933,6 @@ static void unhook(struct hook_user *u)
 	if (u->via == VIA_FTRACE) {
 		unregister_ftrace_graph(&u->gops);
 		ftrace_free_filter(&u->gops.ops);
-		/* That leaves its pointers: the next filter needs new ones. */
-		memset(&u->gops.ops, 0, sizeof(u->gops.ops));
 		return;
 	}
 #endif
