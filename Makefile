@@ -1,13 +1,13 @@
 # Everything is done by the scripts; this names what depends on what.
 # Values given on the command line reach the scripts as they are.
 vars := ARCH KERNEL CONFIG LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
-	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE
+	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE MINUTES TORTURE_ARGS
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
 
 # TREE names a tree that is built as it is: no series is applied.
 tree := $(if $(TREE),,tree)
 
-.PHONY: help setup tree refresh build run shell demo test baseline check series clean
+.PHONY: help setup tree refresh build run shell demo test torture baseline check series clean
 help:
 	@echo 'make setup      install the Debian packages needed (root or sudo)'
 	@echo 'make tree       build/tree: the base kernel and one commit for each step'
@@ -16,6 +16,7 @@ help:
 	@echo 'make shell      boot it and give a shell'
 	@echo 'make demo       what the series does, in one boot'
 	@echo 'make test       everything that is tested, in guests of both architectures, or of ARCH'
+	@echo 'make torture    hook, call, unregister, everywhere at once, for MINUTES=60'
 	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds)'
 	@echo 'make series     build/series: the mails for git am and git send-email'
 	@echo 'make refresh    rewrite patches/ and whole files from the commits of build/tree, or TREE=PATH'
@@ -43,6 +44,8 @@ demo: build
 	@scripts/demo
 test: $(tree)
 	@scripts/test $(if $(ARCH),,all)
+torture: build
+	@scripts/torture
 baseline:
 	@scripts/tree base
 	@scripts/test baseline

@@ -1,0 +1,101 @@
+#!/bin/bash
+# boot: own SMP=2 MEM=2G TIMEOUT=300
+# Torture of fgraph for TORTURE_SECONDS (20): lib/fgraph_torture.c, and around
+# it what a module cannot do itself. The module must say SUCCESS, the memory of
+# all shadow stacks must come back, and no stack may show a trampoline as a
+# caller.
+set -u
+seconds=${TORTURE_SECONDS:-20}
+cd /sys/kernel/tracing || exit 1
+modinfo fgraph_torture >/dev/null 2>&1 || { echo 'no module fgraph_torture'; exit 4; }
+bad=0
+complain() { echo "$*"; bad=1; }
+
+storm() { # fork and exec
+	while [ ! -e /tmp/stop ]; do
+		(exec /bin/true)
+		(/bin/true | /bin/cat)
+	done
+}
+
+toggle() { # the tracers, on what the module calls and on what makes a fork
+	local n=0
+	while [ ! -e /tmp/stop ]; do
+		n=$((n + 1))
+		case $((n % 4)) in
+		0) echo 'fgraph_torture_*' ;;
+		1) echo 'copy_*' ;;
+		2) echo '*_sleep*' ;;
+		3) echo 'vfs_*' ;;
+		esac >set_ftrace_filter
+		echo function_graph >current_tracer
+		echo 1 >function_profile_enabled
+		sleep 0.5
+		echo nop >current_tracer
+		echo 0 >function_profile_enabled
+		echo function >current_tracer
+		sleep 0.2
+		echo nop >current_tracer
+		echo "r:torture$n do_exit" >kprobe_events 2>/dev/null
+		echo "r:torture$n fgraph_torture_sleep \$retval" >kprobe_events 2>/dev/null
+		echo 1 >events/kprobes/enable
+		echo $((n % 2)) >/proc/sys/debug/kprobes-optimization 2>/dev/null
+		sleep 0.3
+		echo 0 >events/kprobes/enable
+		echo >kprobe_events
+	done
+}
+
+hotplug() {
+	local f=/sys/devices/system/cpu/cpu1/online
+	[ -w "$f" ] || return 0
+	while [ ! -e /tmp/stop ]; do
+		echo 0 >"$f"
+		sleep 0.4
+		echo 1 >"$f"
+		sleep 0.6
+	done
+}
+
+stacks() { # of whoever sleeps in a hooked call
+	local t
+	while [ ! -e /tmp/stop ]; do
+		for t in $(pgrep torture_); do
+			cat "/proc/$t/stack" 2>/dev/null
+		done >>/tmp/stacks
+		sleep 0.1
+	done
+}
+
+rm -f /tmp/stop /tmp/stacks
+before=$(tail -n 1 fgraph_users)
+modprobe fgraph_torture "${TORTURE_ARGS:-callers=3}" || exit 1
+storm &
+toggle &
+hotplug &
+stacks &
+end=$((SECONDS + seconds))
+while [ $SECONDS -lt $end ]; do
+	sleep 5
+	head -n 1 /sys/module/fgraph_torture/parameters/stats
+done
+touch /tmp/stop
+wait
+dmesg -C
+rmmod fgraph_torture || complain 'the module cannot be removed'
+dmesg | sed -n 's/.*fgraph_torture: /  /p'
+dmesg | grep -q 'fgraph_torture: SUCCESS' || complain 'the module does not say SUCCESS'
+walked=$(wc -l </tmp/stacks)
+echo "$walked lines of stacks"
+[ "$walked" -gt 0 ] || complain 'no stack was read'
+if ! awk '/fgraph_trampoline/ && before !~ /fgraph_return_/ { print before; print; bad = 1 }
+	{ before = $0 } END { exit bad }' /tmp/stacks; then
+	complain 'a trampoline is shown as a caller'
+fi
+for _ in $(seq 50); do
+	after=$(tail -n 1 fgraph_users)
+	[ "$after" != "$before" ] || break
+	sleep 0.1
+done
+[ "$after" = "$before" ] || complain "memory: $before; after: $after"
+exit "$bad"
