@@ -47,6 +47,6 @@ total=
 schedule=$(awk '$3 == "schedule" { print $1 }' /proc/kallsyms)
 for order in first last; do
 	everyone ftrace_direct wake_up_process 'waking up ' $order
-	everyone ftrace_direct_multi schedule "print:.* ip $schedule\$" $order
+	everyone ftrace_direct_multi schedule "print:.* ip ${schedule%?}[0-9a-f]\$" $order
 done
 verdict "$total"

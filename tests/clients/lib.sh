@@ -17,7 +17,7 @@ LOADED=()
 F=hrtimer_nanosleep
 
 reset() {
-	local pids m i
+	local pids m i line
 	pids=$(jobs -p)
 	# shellcheck disable=SC2086
 	[ -z "$pids" ] || kill $pids 2>/dev/null
@@ -29,6 +29,11 @@ reset() {
 		done
 		echo nop >$T/current_tracer
 		echo 0 >$T/events/kprobes/enable
+		for i in "$T"/events/kprobes/*/trigger; do
+			while read -r line; do
+				echo "!${line% \[*}" >"$i"
+			done < <(grep -v '^#' "$i")
+		done
 		echo >$T/kprobe_events
 		echo >$T/set_graph_function
 		echo >$T/set_ftrace_filter
