@@ -65,6 +65,8 @@ static __always_inline int one(void *ctx, int returns)
 	key.stack = bpf_get_stackid(ctx, &stacks, 0);
 	if (key.stack < 0) {
 		__sync_fetch_and_add(&bad_stack, 1);
+		__sync_fetch_and_add(&h->no_stack, 1);
+		h->error = key.stack;
 		return 0;
 	}
 	n = bpf_map_lookup_elem(&seen, &key);

@@ -217,6 +217,9 @@ int main(int argc, char **argv)
 		entered += h.entered;
 		returned += h.returned;
 		printf("func %s %llu %llu\n", names[i], h.entered, h.returned);
+		if (h.no_stack)
+			printf("no stack id in %s: %llu, error %lld\n",
+			       names[i], h.no_stack, h.error);
 	}
 	print_stacks(bpf_object__find_map_fd_by_name(obj, "seen"),
 		     bpf_object__find_map_fd_by_name(obj, "stacks"), (char **)names);

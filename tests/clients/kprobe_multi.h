@@ -8,7 +8,8 @@
 #define RETURN_COOKIE(c)	((c) << 32)
 
 struct hits {
-	__u64 entered, returned;
+	__u64 entered, returned, no_stack;
+	__s64 error;
 };
 
 struct stack_key {
