@@ -16,7 +16,7 @@ help:
 	@echo "make run        boot it and run CMD='...' as root; FILES=DIR is /mnt/files there"
 	@echo 'make shell      boot it and give a shell'
 	@echo 'make demo       what the series does, in one boot'
-	@echo 'make test       everything that is tested, in the guest'
+	@echo 'make test       everything that is tested, in guests of both architectures, or of ARCH'
 	@echo '                CLIENTS=1: and trace-cmd, perf, bpftrace, libbpf... (make setup CLIENTS=1)'
 	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds)'
 	@echo 'make series     build/series: the mails for git am and git send-email'
@@ -44,7 +44,7 @@ shell: build
 demo: build
 	@scripts/demo
 test: $(tree)
-	@scripts/test
+	@scripts/test $(if $(ARCH),,all)
 baseline:
 	@scripts/tree base
 	@scripts/test baseline

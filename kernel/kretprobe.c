@@ -51,25 +51,30 @@ int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs)
 {
 	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
 
-	/* Handlers, perf and BPF first of all, may rely on RCU. */
+	/*
+	 * Handlers, perf and BPF first of all, may rely on RCU. A breakpoint has
+	 * made it watch, and then this cannot tell about the return.
+	 */
 	if (!rcu_is_watching() ||
-	    fgraph_hook(&rp->fgraph, (unsigned long)p->addr, fgraph_retp(regs),
-			(struct ftrace_regs *)regs))
+	    fgraph_hook(&rp->fgraph, (unsigned long)rp->fgraph.site, regs))
 		rp->nmissed++;
 	return 0;
 }
 NOKPROBE_SYMBOL(pre_handler_kretprobe);
 
-/* Before the kprobe of @rp is registered. */
-int kretprobe_add(struct kretprobe *rp)
+/* Before the kprobe of @rp, at @addr, is registered. */
+int kretprobe_add(struct kretprobe *rp, void *addr)
 {
+	/* Users who come by way of ftrace join if they name the same function. */
+	unsigned long site = ftrace_location((unsigned long)addr);
+
 	rp->fgraph.entryfunc = kretprobe_entry;
 	rp->fgraph.retfunc = rp->handler ? kretprobe_return : NULL;
 	rp->fgraph.data_size = sizeof(struct kretprobe_instance) + rp->data_size;
 	rp->fgraph.flags = FGRAPH_FULL_REGS;
 	rp->fgraph.kind = "kretprobe";
 	rp->fgraph.name = rp->kp.symbol_name;
-	rp->fgraph.site = rp->kp.addr;
+	rp->fgraph.site = site ? (void *)site : addr;
 
 	return fgraph_add_user(&rp->fgraph);
 }

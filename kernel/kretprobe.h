@@ -9,7 +9,7 @@ struct pt_regs;
 
 #ifdef CONFIG_KRETPROBE_ON_FGRAPH
 int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs);
-int kretprobe_add(struct kretprobe *rp);
+int kretprobe_add(struct kretprobe *rp, void *addr);
 void kretprobe_retire(struct kretprobe *rp);
 void kretprobe_remove(struct kretprobe *rp);
 #endif

@@ -271,7 +271,7 @@ static int user_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 	atomic_inc(&entries);
 	u->entries++;
 	/* Not replaced by others of the same call. */
-	u->first += READ_ONCE(*frame->retp) == frame->ret;
+	u->first += *fgraph_entry_slot((struct pt_regs *)fregs) == frame->ret;
 	u->frame = frame;
 	u->retp = frame->retp;
 	memset(data, (unsigned long)u >> 4 & 0xff, gops->data_size);

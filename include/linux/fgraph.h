@@ -27,7 +27,8 @@ struct task_struct;
  * @tag:	private: the user that opened the frame, by id and generation
  * @func:	address of the called function: where ftrace or the kprobe hit
  * @ret:	the real return address, also for a tail call
- * @retp:	the place of the return address. Identifies the call on its stack
+ * @retp:	the place of the return address, or, where that is in a register,
+ *		the stack pointer at entry. Identifies the call on its stack
  * @data:	private: short private data of the user that opened the frame
  *
  * Callbacks may read @func, @ret and @retp. The frame exists until the last
@@ -164,8 +165,7 @@ int fgraph_add_user(struct fgraph_ops *gops);
 int fgraph_retire_user(struct fgraph_ops *gops);
 void fgraph_synchronize(void);
 void fgraph_remove_user(struct fgraph_ops *gops);
-int fgraph_hook(struct fgraph_ops *gops, unsigned long func,
-		unsigned long *retp, struct ftrace_regs *fregs);
+int fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
 int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip,
 		       unsigned long parent_ip, struct ftrace_regs *fregs);
 
@@ -175,7 +175,8 @@ unsigned long *fgraph_task_word(struct fgraph_ops *gops);
 
 void fgraph_free_task(struct task_struct *task);
 unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
-			      unsigned long addr, unsigned long *retp);
+			      unsigned long addr, unsigned long *low,
+			      unsigned long *high);
 
 /**
  * fgraph_is_trampoline() - does a return to this address go through fgraph?
@@ -216,9 +217,32 @@ static __always_inline unsigned long fgraph_return_value(struct fgraph_regs *reg
 {
 	return regs->full ? regs_return_value(regs->full) : regs->value[0];
 }
+
+/**
+ * fgraph_caller() - the caller of a function that is being entered
+ * @parent_ip:	its return address, as an ftrace callback gets it
+ *
+ * That is a trampoline if the call was hooked by a breakpoint before ftrace's
+ * turn came, or is a tail call of a function that was hooked.
+ *
+ * Context: any.
+ *
+ * Return: the real return address; @parent_ip if that is not known.
+ */
+static __always_inline unsigned long fgraph_caller(unsigned long parent_ip)
+{
+	unsigned long cursor = 0;
+
+	if (likely(!fgraph_is_trampoline(parent_ip)))
+		return parent_ip;
+	/* The newest frame, wherever it is. */
+	return fgraph_ret_addr(current, &cursor, parent_ip, NULL,
+			       (unsigned long *)ULONG_MAX) ?: parent_ip;
+}
 #else
 static inline void fgraph_free_task(struct task_struct *task) { }
 static inline bool fgraph_is_trampoline(unsigned long addr) { return false; }
+static inline unsigned long fgraph_caller(unsigned long parent_ip) { return parent_ip; }
 #endif /* CONFIG_FGRAPH */
 
 void *fgraph_parent_data(struct fgraph_ops *gops,

@@ -17,6 +17,11 @@
 
 static DEFINE_IDA(fgraph_words);
 
+#ifdef CONFIG_FUNCTION_TRACER
+/* Entry callbacks get either, and whoever knows which one casts. */
+static_assert(offsetof(struct ftrace_regs, regs) == 0);
+#endif
+
 static void fgraph_miss(struct fgraph_ops *gops)
 {
 	atomic_long_inc(&gops->missed);
@@ -81,9 +86,10 @@ static __always_inline bool fgraph_frame_has(struct fgraph_stack *st,
 /* Does the user want the return? Asked when the record is not visible yet. */
 static __always_inline bool fgraph_wanted(struct fgraph_ops *gops,
 					  struct fgraph_frame *frame, void *data,
-					  struct ftrace_regs *fregs)
+					  struct pt_regs *regs)
 {
-	if (gops->entryfunc && !gops->entryfunc(gops, frame, data, fregs))
+	if (gops->entryfunc &&
+	    !gops->entryfunc(gops, frame, data, (struct ftrace_regs *)regs))
 		return false;
 	return gops->retfunc;
 }
@@ -100,7 +106,7 @@ static __always_inline void *fgraph_push(struct fgraph_stack *st,
 /* A call that is hooked already gets one more user. */
 static int fgraph_join(struct fgraph_ops *gops, unsigned long tag,
 		       struct fgraph_stack *st, struct fgraph_frame *frame,
-		       struct ftrace_regs *fregs)
+		       struct pt_regs *regs)
 {
 	unsigned int below = fgraph_slots_below(gops->data_size,
 						sizeof_field(struct fgraph_entry, data));
@@ -112,7 +118,7 @@ static int fgraph_join(struct fgraph_ops *gops, unsigned long tag,
 		return -ENOMEM;
 	}
 
-	if (!fgraph_wanted(gops, frame, fgraph_entry_data(entry, fgraph_head(entry)), fregs)) {
+	if (!fgraph_wanted(gops, frame, fgraph_entry_data(entry, fgraph_head(entry)), regs)) {
 		fgraph_stack_pop(st, entry);
 		return 0;
 	}
@@ -121,7 +127,7 @@ static int fgraph_join(struct fgraph_ops *gops, unsigned long tag,
 	fgraph_stack_commit(entry, FGRAPH_ENTRY | (unsigned long)below << FGRAPH_BELOW_SHIFT);
 
 	if (gops->flags & FGRAPH_FULL_REGS)
-		WRITE_ONCE(*frame->retp, (unsigned long)fgraph_trampoline_full);
+		WRITE_ONCE(*fgraph_entry_slot(regs), (unsigned long)fgraph_trampoline_full);
 	return 0;
 }
 NOKPROBE_SYMBOL(fgraph_join);
@@ -129,9 +135,9 @@ NOKPROBE_SYMBOL(fgraph_join);
 /**
  * fgraph_hook() - hook the return of a call for one user
  * @gops:	the user, registered
- * @func:	the function that is being entered
- * @retp:	the place of its return address
- * @fregs:	registers at entry, for the user's entry callback
+ * @func:	the function that is being entered, by the address that ftrace has
+ *		for it if it has one
+ * @regs:	registers at entry, also for the user's entry callback
  *
  * Calls the entry callback. If that wants the return, the user joins the frame
  * that others have opened for this call, or opens one and replaces the return
@@ -144,13 +150,13 @@ NOKPROBE_SYMBOL(fgraph_join);
  * Return: 0, or -ENOMEM if the user misses the call for lack of memory, which
  * &fgraph_ops.missed counts.
  */
-int fgraph_hook(struct fgraph_ops *gops, unsigned long func,
-		unsigned long *retp, struct ftrace_regs *fregs)
+int fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs)
 {
 	unsigned int below = fgraph_slots_below(gops->data_size,
 						sizeof_field(struct fgraph_frame, data));
 	struct fgraph_stack *st = current->fgraph_stack;
-	unsigned long ret = READ_ONCE(*retp), head;
+	unsigned long *retp = fgraph_retp(regs), *slot = fgraph_entry_slot(regs);
+	unsigned long ret = READ_ONCE(*slot), head;
 	unsigned long tag = READ_ONCE(gops->tag);
 	bool hooked = fgraph_is_trampoline(ret);
 	struct fgraph_frame *frame;
@@ -173,7 +179,7 @@ int fgraph_hook(struct fgraph_ops *gops, unsigned long func,
 		if (WARN_ON_ONCE(!frame))
 			goto miss;
 		if (frame->func == func && !fgraph_frame_has(st, frame, tag))
-			return fgraph_join(gops, tag, st, frame, fregs);
+			return fgraph_join(gops, tag, st, frame, regs);
 		/* A tail call: both calls return at once, the newer one first. */
 		ret = frame->ret;
 		head |= FGRAPH_TAIL;
@@ -187,7 +193,7 @@ int fgraph_hook(struct fgraph_ops *gops, unsigned long func,
 	frame->ret = ret;
 	frame->retp = retp;
 
-	if (!fgraph_wanted(gops, frame, fgraph_frame_data(frame, head), fregs)) {
+	if (!fgraph_wanted(gops, frame, fgraph_frame_data(frame, head), regs)) {
 		fgraph_stack_pop(st, frame);
 		return 0;
 	}
@@ -196,9 +202,9 @@ int fgraph_hook(struct fgraph_ops *gops, unsigned long func,
 	fgraph_stack_commit(frame, head);
 
 	if (gops->flags & FGRAPH_FULL_REGS)
-		WRITE_ONCE(*retp, (unsigned long)fgraph_trampoline_full);
+		WRITE_ONCE(*slot, (unsigned long)fgraph_trampoline_full);
 	else if (!hooked)
-		WRITE_ONCE(*retp, (unsigned long)fgraph_trampoline_light);
+		WRITE_ONCE(*slot, (unsigned long)fgraph_trampoline_light);
 	return 0;
 miss:
 	fgraph_miss(gops);
@@ -279,7 +285,7 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 		 * under a tail call there is another one.
 		 */
 		if (!(head & FGRAPH_TAIL))
-			WRITE_ONCE(*retp, ret);
+			WRITE_ONCE(*fgraph_record_slot(retp), ret);
 		barrier();
 		fgraph_stack_pop(st, frame);
 	} while (head & FGRAPH_TAIL);
@@ -318,7 +324,8 @@ NOKPROBE_SYMBOL(fgraph_return_full);
  *		the answer may be wrong
  * @cursor:	0 before the first step of a walk, then kept for the next
  * @addr:	what was found where a return address is
- * @retp:	that place
+ * @low:	the lowest and
+ * @high:	the highest address that may be &fgraph_frame.retp of that call
  *
  * Context: any.
  *
@@ -326,7 +333,8 @@ NOKPROBE_SYMBOL(fgraph_return_full);
  * not known, so that nobody takes the trampoline for a caller.
  */
 unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
-			      unsigned long addr, unsigned long *retp)
+			      unsigned long addr, unsigned long *low,
+			      unsigned long *high)
 {
 	struct fgraph_stack *st;
 
@@ -336,7 +344,7 @@ unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
 	/* Keeps the stack's memory, see fgraph_trim(). */
 	preempt_disable_notrace();
 	st = READ_ONCE(task->fgraph_stack);
-	addr = st ? fgraph_stack_find(st, cursor, retp) : 0;
+	addr = st ? fgraph_stack_find(st, cursor, low, high) : 0;
 	preempt_enable_notrace();
 	return addr;
 }
@@ -563,17 +571,16 @@ EXPORT_SYMBOL_GPL(fgraph_remove_user);
 int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip,
 		       unsigned long parent_ip, struct ftrace_regs *fregs)
 {
-	unsigned long *retp = fgraph_retp(&fregs->regs);
 	int bit, ret;
 
-	if (unlikely(!fgraph_retp_valid(retp)))
+	if (unlikely(!fgraph_retp_valid(fgraph_retp(&fregs->regs))))
 		return 0;
 	bit = fgraph_recursion_lock(ip, parent_ip);
 	if (unlikely(bit < 0)) {
 		fgraph_miss(gops);
 		return -EBUSY;
 	}
-	ret = fgraph_hook(gops, ip, retp, fregs);
+	ret = fgraph_hook(gops, ip, &fregs->regs);
 	fgraph_recursion_unlock(bit);
 	return ret;
 }

@@ -386,41 +386,41 @@ static void stack_find(struct kunit *test)
 	struct fgraph_frame *decoy;
 	int i;
 
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(0)), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(0), RETP(0)), 0);
 	for (i = 0; i < 200; i++) {
 		push(st, i, i % 7 * 20);
 		push(other, i + 1000, i % 5 * 20);
 	}
 	/* As an unwinder does: from the newest to the oldest, and in one go. */
 	for (i = 199; i >= 0; i--)
-		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i)), RET(i));
+		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i), RETP(i)), RET(i));
 	for (i = 199; i >= 0; i--)
-		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i)), RET(i));
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(500)), 0);
+		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i), RETP(i)), RET(i));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(500), RETP(500)), 0);
 
 	/* The cursor may be of another stack, and be just anything. */
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(other, &cursor, RETP(1100)), RET(1100));
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(100)), RET(100));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(other, &cursor, RETP(1100), RETP(1100)), RET(1100));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(100), RETP(100)), RET(100));
 	for (before = cursor - 200; before < cursor + 200; before += 8) {
 		unsigned long c = before;
 
-		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &c, RETP(150)), RET(150));
+		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &c, RETP(150), RETP(150)), RET(150));
 	}
 	cursor = -1UL;
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1)), RET(1));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1), RETP(1)), RET(1));
 	cursor = FGRAPH_SLOT;
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1)), RET(1));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1), RETP(1)), RET(1));
 
 	/*
 	 * It goes on from the cursor and does not begin anew: with a newer
 	 * frame of the same place, it finds the older one.
 	 */
 	cursor = 0;
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(150)), RET(150));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(150), RETP(150)), RET(150));
 	decoy = push(st, 0, 0);
 	for (i = 149; i >= 0; i--) {
 		decoy->retp = RETP(i);
-		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i)), RET(i));
+		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i), RETP(i)), RET(i));
 	}
 }
 
@@ -436,18 +436,18 @@ static void stack_find_rubbish(struct kunit *test)
 		push(st, i, 0);
 	frame = fgraph_stack_search(st, RETP(90));
 	frame->head = -1UL;
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(99)), RET(99));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(99), RETP(99)), RET(99));
 	cursor = 0;
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(50)), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(50), RETP(50)), 0);
 	frame->head = FGRAPH_CHUNK;
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(50)), RET(50));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(50), RETP(50)), RET(50));
 	/* Chunks that lead to each other, or nowhere. */
 	st->first->next->below = st->top;
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1000)), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1000), RETP(1000)), 0);
 	cursor = 0;
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1)), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1), RETP(1)), 0);
 	st->first->next->below = (void *)8;
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1)), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1), RETP(1)), 0);
 	KUNIT_EXPECT_FALSE(test, fgraph_stack_empty(st));
 }
 
@@ -464,9 +464,9 @@ static void stack_interrupted(struct kunit *test)
 	half->retp = RETP(1);
 	irq = push(st, 2, 100);
 	KUNIT_EXPECT_NULL(test, fgraph_stack_search(st, RETP(1)));
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(2)), RET(2));
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1)), 0);
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(0)), RET(0));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(2), RETP(2)), RET(2));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1), RETP(1)), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(0), RETP(0)), RET(0));
 	fgraph_stack_pop(st, irq);
 	KUNIT_EXPECT_PTR_EQ(test, st->top, (void *)half);
 	KUNIT_EXPECT_NULL(test, fgraph_frame_of(st->top));
@@ -838,7 +838,7 @@ static int note_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 	unsigned long *word;
 
 	atomic_inc(&u->entries);
-	if (!fgraph_is_trampoline(READ_ONCE(*frame->retp)))
+	if (!fgraph_is_trampoline(*fgraph_entry_slot((struct pt_regs *)fregs)))
 		atomic_inc(&u->first);
 	u->frame = frame;
 	u->func = frame->func;
@@ -912,8 +912,7 @@ static int user_pre_handler(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct hook_user *u = *(struct hook_user **)(kp + 1);
 
-	fgraph_hook(&u->gops, (unsigned long)kp->addr, fgraph_retp(regs),
-		    (struct ftrace_regs *)regs);
+	fgraph_hook(&u->gops, (unsigned long)kp->addr, regs);
 	return 0;
 }
 
@@ -1130,6 +1129,12 @@ static void hook_full_regs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, full->regs.dx, 456);
 	KUNIT_EXPECT_PTR_EQ(test, (unsigned long *)full->regs.sp, full->retp + 1);
 	KUNIT_EXPECT_EQ(test, full->regs.cs, __KERNEL_CS);
+#elif defined(CONFIG_ARM64)
+	KUNIT_EXPECT_EQ(test, full->regs.regs[1], 456);
+	KUNIT_EXPECT_EQ(test, full->regs.regs[30], full->ret);
+	KUNIT_EXPECT_PTR_EQ(test, (unsigned long *)full->regs.sp, full->retp);
+	KUNIT_EXPECT_EQ(test, full->regs.pstate & PSR_MODE_MASK,
+			is_kernel_in_hyp_mode() ? PSR_MODE_EL2h : PSR_MODE_EL1h);
 #endif
 	/* One user of the call needs registers: then all have them. */
 	hook(test, light, t->pair);
@@ -1666,13 +1671,15 @@ static void hook_return_without_users(struct kunit *test)
 /* The frame of a call that will never return, at a place in this frame. */
 static noinline unsigned long abandon(void *arg)
 {
-	unsigned long slot = (unsigned long)abandon;
+	unsigned long slot[2] = { (unsigned long)abandon };
 	struct hook_user *u = arg;
+	struct pt_regs regs = { .sp = (unsigned long)slot };
 
+	*fgraph_entry_slot(&regs) = (unsigned long)abandon;
 	preempt_disable();
-	fgraph_hook(&u->gops, (unsigned long)abandon, &slot, NULL);
+	fgraph_hook(&u->gops, (unsigned long)abandon, &regs);
 	preempt_enable();
-	return fgraph_is_trampoline(READ_ONCE(slot));
+	return fgraph_is_trampoline(READ_ONCE(*fgraph_entry_slot(&regs)));
 }
 
 /* What lies at the bottom goes when the task does. Here it must go at once. */

@@ -205,13 +205,14 @@ NOKPROBE_SYMBOL(fgraph_stack_search);
  * held against the chunk, and each link must lead to an earlier chunk.
  */
 static unsigned long find_from(struct fgraph_stack *st, void *rec,
-			       unsigned long *cursor, unsigned long *retp)
+			       unsigned long *cursor, unsigned long *low,
+			       unsigned long *high)
 {
 	struct fgraph_chunk *c = chunk_of(st, rec, NULL);
 
 	while (c) {
 		struct fgraph_frame *frame = rec;
-		unsigned long head, ret;
+		unsigned long head, ret, *retp;
 
 		if (rec == c) {
 			rec = READ_ONCE(c->below);
@@ -219,7 +220,8 @@ static unsigned long find_from(struct fgraph_stack *st, void *rec,
 			continue;
 		}
 		head = fgraph_head(rec);
-		if (fgraph_kind(head) == FGRAPH_FRAME && READ_ONCE(frame->retp) == retp) {
+		retp = READ_ONCE(frame->retp);
+		if (fgraph_kind(head) == FGRAPH_FRAME && retp >= low && retp <= high) {
 			ret = READ_ONCE(frame->ret);
 			/* Pairs with nothing: only the task itself orders. */
 			if (fgraph_head(rec) == head && READ_ONCE(frame->retp) == retp) {
@@ -239,7 +241,8 @@ NOKPROBE_SYMBOL(find_from);
  * fgraph_stack_find() - which real return address stands behind a place?
  * @st:		the stack of any task, that may run meanwhile
  * @cursor:	where the last search ended, 0 at first
- * @retp:	the place of the return address
+ * @low:	the lowest and
+ * @high:	the highest place of the return address that is asked for
  *
  * A walk of a machine stack asks for older and older frames, and with @cursor
  * passes each only once. The stack may be another one than @cursor was for.
@@ -247,14 +250,14 @@ NOKPROBE_SYMBOL(find_from);
  * Return: the return address, or 0 if there is no such frame.
  */
 unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
-				unsigned long *retp)
+				unsigned long *low, unsigned long *high)
 {
 	unsigned long ret = 0;
 
 	if (*cursor && !(*cursor & (FGRAPH_SLOT - 1)))
-		ret = find_from(st, (void *)*cursor, cursor, retp);
+		ret = find_from(st, (void *)*cursor, cursor, low, high);
 	if (!ret)
-		ret = find_from(st, READ_ONCE(st->top), cursor, retp);
+		ret = find_from(st, READ_ONCE(st->top), cursor, low, high);
 	return ret;
 }
 NOKPROBE_SYMBOL(fgraph_stack_find);

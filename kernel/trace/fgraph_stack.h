@@ -144,7 +144,7 @@ unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *high);
 struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 					 unsigned long *retp);
 unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
-				unsigned long *retp);
+				unsigned long *low, unsigned long *high);
 struct fgraph_word *fgraph_stack_word(struct fgraph_stack *st, unsigned int index);
 
 static __always_inline unsigned long fgraph_head(const void *rec)

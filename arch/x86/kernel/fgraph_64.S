@@ -22,6 +22,8 @@
 
 	.code64
 	.text
+	/* What ends in a call that does not return must not seem to return here. */
+	int3
 
 .macro PUT_BACK_SLOT trampoline
 	/* Here SP is that of the caller: unwinders take IP for the return. */

@@ -46,6 +46,12 @@ static __always_inline unsigned long *fgraph_retp(struct pt_regs *regs)
 	return (unsigned long *)regs->sp;
 }
 
+/* Where the return address is, for a function that was just entered. */
+static __always_inline unsigned long *fgraph_entry_slot(struct pt_regs *regs)
+{
+	return fgraph_retp(regs);
+}
+
 /*
  * On resume from suspend-to-RAM functions may be called in real mode, where
  * current is not to be had. The stack is then at a physical address.
@@ -60,6 +66,12 @@ static __always_inline void fgraph_fixup_regs(struct pt_regs *regs,
 					      unsigned long ret)
 {
 	regs->ip = ret;
+}
+
+/* Where an unwinder finds the return address while a trampoline runs. */
+static __always_inline unsigned long *fgraph_record_slot(unsigned long *retp)
+{
+	return retp;
 }
 
 /* The slot of the return address is right above the saved registers. */
