@@ -1,7 +1,8 @@
 # Everything is done by the scripts; this names what depends on what.
 # Values given on the command line reach the scripts as they are.
 vars := ARCH KERNEL CONFIG LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
-	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE MINUTES TORTURE_ARGS
+	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE \
+	CLIENTS DISK MINUTES TORTURE_ARGS
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
 
 # TREE names a tree that is built as it is: no series is applied.
@@ -16,6 +17,7 @@ help:
 	@echo 'make shell      boot it and give a shell'
 	@echo 'make demo       what the series does, in one boot'
 	@echo 'make test       everything that is tested, in guests of both architectures, or of ARCH'
+	@echo '                CLIENTS=1: and trace-cmd, perf, bpftrace, libbpf... (make setup CLIENTS=1)'
 	@echo 'make torture    hook, call, unregister, everywhere at once, for MINUTES=60'
 	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds)'
 	@echo 'make series     build/series: the mails for git am and git send-email'
@@ -23,9 +25,9 @@ help:
 	@echo 'make baseline   measure tests/baseline/ARCH.list on the base kernel'
 	@echo 'make clean      remove what was built, but not the tree'
 	@echo
-	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes'
+	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients'
 	@echo 'LINUX=PATH   another 6.1.y as the base    TREE=PATH  build this tree as it is'
-	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= LOG=FILE VERBOSE=1'
+	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= DISK=FILE LOG=FILE VERBOSE=1'
 
 setup:
 	@scripts/setup

@@ -32,8 +32,8 @@ set_arch() {
 }
 set_arch
 case $CONFIG in
-tracing|kprobes) ;;
-*) die "CONFIG=$CONFIG: not tracing or kprobes" ;;
+tracing|kprobes|clients) ;;
+*) die "CONFIG=$CONFIG: not tracing, kprobes or clients" ;;
 esac
 # Git that does the same whatever the user's and the machine's settings are.
 vcs() {

@@ -1,0 +1,35 @@
+#!/bin/bash
+# client: trace-cmd
+# shows: `record -p function_graph -g`, `report`, two more buffers (`-B`) at once
+# shellcheck source=tests/clients/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+version "$(trace-cmd 2>&1 | sed -n 's/^trace-cmd version \([0-9.]*\).*/\1/p')"
+n=60
+
+# One buffer: every call with what it calls, entered and left.
+trace-cmd record -o "$W/graph.dat" -p function_graph -g $F --max-graph-depth 3 -b 8192 \
+	calls 3 20 5 >"$W/record" 2>&1 || { cat "$W/record"; fail "record -p function_graph"; }
+trace-cmd report "$W/graph.dat" >"$W/report" 2>"$W/err" || { cat "$W/err"; fail "report"; }
+same "overrun" "$(trace-cmd report --stat "$W/graph.dat" 2>/dev/null | awk '/^overrun:|commit overrun:|dropped events:/ { n += $NF } END { print n + 0 }')" 0
+same "entries of $F" "$(lines "$W/report" calls "funcgraph_entry: .*\\| +$F\\(\\) \\{")" $n
+same "calls of do_nanosleep in it" "$(lines "$W/report" calls 'funcgraph_entry: .*\|    do_nanosleep\(\) \{')" $n
+# What opens a brace is closed by an exit of its own.
+awk 'index($1, "calls-") == 1 && /funcgraph_(entry|exit):/' "$W/report" >"$W/calls"
+same "calls that were entered and not left" "$(awk '
+	/funcgraph_entry:.*\{$/ { depth[$1]++ }
+	/funcgraph_exit:/ { if (--depth[$1] < 0) bad++ }
+	END { for (t in depth) bad += depth[t]; print bad + 0 }' "$W/calls")" 0
+sed -n 1,12p "$W/report"
+
+# Three buffers with a tracer or an event each.
+trace-cmd record -o "$W/three.dat" -p function_graph -g $F -l $F -l do_nanosleep \
+	-B functions -p function -l do_nanosleep -B events -e sched:sched_process_exit \
+	calls 3 20 5 >"$W/record" 2>&1 || { cat "$W/record"; fail "record with -B"; }
+trace-cmd report "$W/three.dat" >"$W/report" 2>/dev/null || fail "report of three buffers"
+sed 's/^ *\(functions\|events\): *//; s/^ *//' "$W/report" >"$W/lines"
+same "entries of $F, -B" "$(lines "$W/lines" calls "funcgraph_entry: .*\\| +$F\\(\\) \\{")" $n
+same "do_nanosleep in the buffer with function" "$(grep '^ *functions:' "$W/report" | grep -c 'function: *do_nanosleep')" $n
+same "exits in the buffer with events" "$(grep '^ *events:' "$W/report" | grep -c 'sched_process_exit:.* comm=calls')" 4
+same "graph entries in the other buffers" "$(grep -E '^ *(functions|events):' "$W/report" | grep -c funcgraph)" 0
+verdict "$n calls of $F and as many of do_nanosleep, each left"
