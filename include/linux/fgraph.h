@@ -137,6 +137,9 @@ enum {
  * @missed:	calls that this user did not get for lack of memory, or because
  *		they were made by a callback of fgraph
  * @tag:	private: id and generation while registered, else 0
+ * @frame_head:	private: header of its frames
+ * @entry_head:	private: header of its entries in others' frames
+ * @trampoline:	private: what its frames need as return address
  * @id:		private: where it is in the table of users
  * @word:	private: index of the task-local word
  *
@@ -155,6 +158,11 @@ struct fgraph_ops {
 #endif
 	atomic_long_t		missed;
 	unsigned long		tag;
+#ifdef CONFIG_FGRAPH
+	unsigned long		frame_head;
+	unsigned long		entry_head;
+	unsigned long		trampoline;
+#endif
 	unsigned int		id;
 	unsigned int		word;
 };
@@ -166,14 +174,14 @@ int fgraph_retire_user(struct fgraph_ops *gops);
 void fgraph_synchronize(void);
 void fgraph_remove_user(struct fgraph_ops *gops);
 int fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
-int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip,
-		       unsigned long parent_ip, struct ftrace_regs *fregs);
+int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs);
 
 int fgraph_frame_users(const struct fgraph_frame *frame,
 		       struct fgraph_ops **users, int max);
 unsigned long *fgraph_task_word(struct fgraph_ops *gops);
 
 void fgraph_free_task(struct task_struct *task);
+void fgraph_reset_task(struct task_struct *task);
 unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
 			      unsigned long addr, unsigned long *low,
 			      unsigned long *high);
@@ -241,6 +249,7 @@ static __always_inline unsigned long fgraph_caller(unsigned long parent_ip)
 }
 #else
 static inline void fgraph_free_task(struct task_struct *task) { }
+static inline void fgraph_reset_task(struct task_struct *task) { }
 static inline bool fgraph_is_trampoline(unsigned long addr) { return false; }
 static inline unsigned long fgraph_caller(unsigned long parent_ip) { return parent_ip; }
 #endif /* CONFIG_FGRAPH */

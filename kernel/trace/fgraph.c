@@ -8,7 +8,6 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
-#include <linux/trace_recursion.h>
 
 #include "fgraph_internal.h"
 #ifdef CONFIG_FUNCTION_TRACER
@@ -33,43 +32,25 @@ NOKPROBE_SYMBOL(fgraph_miss);
  * stack they are those below @high; those of other stacks are dropped when the
  * task returns on its own one.
  */
-static void fgraph_reap(struct fgraph_stack *st, unsigned long *high)
+static void fgraph_reap(struct fgraph_stack *st, void *high)
 {
 	void *low = task_stack_page(current);
 
-	if ((void *)high >= low && (void *)high <= low + THREAD_SIZE)
+	if (high >= low && high <= low + THREAD_SIZE)
 		fgraph_stack_reap(st, low, high);
 }
 NOKPROBE_SYMBOL(fgraph_reap);
 
-/*
- * The frame of a return address, if it is not the one on top: those above it
- * are of calls that were abandoned, and are dropped.
- */
-static struct fgraph_frame *fgraph_uncover(struct fgraph_stack *st, unsigned long *retp)
+/* Of the newest frame with this place; usually it is on top. */
+static struct fgraph_frame *fgraph_frame_at(struct fgraph_stack *st, unsigned long *retp)
 {
-	struct fgraph_frame *frame = st ? fgraph_stack_search(st, retp) : NULL;
-	void *top;
+	struct fgraph_frame *frame = fgraph_frame_of(READ_ONCE(st->top));
 
-	if (frame) {
-		while (!fgraph_is_entry_of(top = READ_ONCE(st->top), frame))
-			fgraph_stack_drop(st, top);
-	}
-	return frame;
+	return frame && frame->retp == retp ? frame : fgraph_stack_search(st, retp);
 }
-NOKPROBE_SYMBOL(fgraph_uncover);
+NOKPROBE_SYMBOL(fgraph_frame_at);
 
-static __always_inline struct fgraph_frame *
-fgraph_newest_frame(struct fgraph_stack *st, unsigned long *retp)
-{
-	struct fgraph_frame *frame = st ? fgraph_frame_of(READ_ONCE(st->top)) : NULL;
-
-	if (unlikely(!frame || frame->retp != retp))
-		frame = fgraph_uncover(st, retp);
-	return frame;
-}
-
-/* Has this user an entry in the newest frame? */
+/* Has this user an entry in the frame? */
 static __always_inline bool fgraph_frame_has(struct fgraph_stack *st,
 					     struct fgraph_frame *frame,
 					     unsigned long tag)
@@ -94,43 +75,204 @@ static __always_inline bool fgraph_wanted(struct fgraph_ops *gops,
 	return gops->retfunc;
 }
 
-/* @high: frames of places below that, on the same stack, are abandoned. */
-static __always_inline void *fgraph_push(struct fgraph_stack *st,
-					 unsigned long *high, unsigned int below)
+static __always_inline unsigned long fgraph_context(void)
 {
-	if (unlikely(!fgraph_stack_fits(READ_ONCE(st->top), below)))
-		fgraph_reap(st, high);
-	return fgraph_stack_reserve(st, below);
+	return FGRAPH_INSIDE | (unsigned long)preempt_count() << FGRAPH_COUNT_SHIFT;
 }
+
+/*
+ * In a task, a softirq, an interrupt or an NMI? Not in how many: breakpoints in
+ * what callbacks call count as NMIs, without end.
+ */
+static unsigned int fgraph_level(unsigned long context)
+{
+	unsigned int count = context >> FGRAPH_COUNT_SHIFT;
+
+	if (count & NMI_MASK)
+		return 3;
+	if (count & HARDIRQ_MASK)
+		return 2;
+	return !!(count & SOFTIRQ_OFFSET);
+}
+NOKPROBE_SYMBOL(fgraph_level);
+
+/* A callback is about to run, or has been called, where others may be running. */
+static noinline unsigned long fgraph_context_within(unsigned long above)
+{
+	unsigned long context = fgraph_context();
+
+	if ((above & FGRAPH_INSIDE) && fgraph_level(above) == fgraph_level(context))
+		context |= FGRAPH_AGAIN;
+	return context;
+}
+NOKPROBE_SYMBOL(fgraph_context_within);
+
+/*
+ * Make room for a record. @high: frames of places below that, on the same stack,
+ * are abandoned. @above: what the header must keep from those further down.
+ */
+static void *fgraph_push(struct fgraph_stack *st, void *high, unsigned long head,
+			 unsigned long *above)
+{
+	void *top;
+
+	if (unlikely(!fgraph_stack_fits(READ_ONCE(st->top), fgraph_size(head))))
+		fgraph_reap(st, high);
+	top = READ_ONCE(st->top);
+	*above = fgraph_head(top) & FGRAPH_CONTEXT;
+	return fgraph_stack_reserve(st, top, head, fgraph_context_within(*above));
+}
+NOKPROBE_SYMBOL(fgraph_push);
+
+/*
+ * What callbacks call is not hooked, or it might go on for ever: but once. An
+ * interrupt may not have said yet that it is one.
+ */
+static noinline bool fgraph_recursion(unsigned long above)
+{
+	return (above & FGRAPH_AGAIN) && (fgraph_context_within(above) & FGRAPH_AGAIN);
+}
+NOKPROBE_SYMBOL(fgraph_recursion);
 
 /* A call that is hooked already gets one more user. */
 static int fgraph_join(struct fgraph_ops *gops, unsigned long tag,
 		       struct fgraph_stack *st, struct fgraph_frame *frame,
-		       struct pt_regs *regs)
+		       struct pt_regs *regs, void *high)
 {
-	unsigned int below = fgraph_slots_below(gops->data_size,
-						sizeof_field(struct fgraph_entry, data));
+	unsigned long head = gops->entry_head, above;
 	struct fgraph_entry *entry;
 
-	entry = fgraph_push(st, frame->retp, below);
+	entry = fgraph_push(st, high, head, &above);
 	if (unlikely(!entry)) {
 		fgraph_miss(gops);
 		return -ENOMEM;
 	}
 
-	if (!fgraph_wanted(gops, frame, fgraph_entry_data(entry, fgraph_head(entry)), regs)) {
+	if (!fgraph_wanted(gops, frame, fgraph_entry_data(entry, head), regs)) {
 		fgraph_stack_pop(st, entry);
 		return 0;
 	}
 	entry->tag = tag;
 	entry->frame = frame;
-	fgraph_stack_commit(entry, FGRAPH_ENTRY | (unsigned long)below << FGRAPH_BELOW_SHIFT);
+	fgraph_stack_commit(entry, head | above);
 
 	if (gops->flags & FGRAPH_FULL_REGS)
 		WRITE_ONCE(*fgraph_entry_slot(regs), (unsigned long)fgraph_trampoline_full);
 	return 0;
 }
 NOKPROBE_SYMBOL(fgraph_join);
+
+/* Any call, in any state of the shadow stack. */
+static noinline int fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func,
+				     struct pt_regs *regs, bool traced)
+{
+	unsigned long *retp = fgraph_retp(regs), *slot = fgraph_entry_slot(regs);
+	/* Before all else: whoever registers writes it last. */
+	unsigned long tag = smp_load_acquire(&gops->tag);
+	struct fgraph_stack *st = current->fgraph_stack;
+	unsigned long ret = READ_ONCE(*slot), head, above;
+	bool hooked = fgraph_is_trampoline(ret);
+	struct fgraph_frame *frame;
+	void *high;
+
+	/* Called late, from where preemption was possible: it has gone. */
+	if (unlikely(!tag))
+		return 0;
+	/*
+	 * With a fresh return address, no older frame of its place is alive. But
+	 * the handlers of a kprobe, up to here, may themselves be hooked.
+	 */
+	if (traced || !IS_ENABLED(CONFIG_FUNCTION_TRACER))
+		high = hooked ? retp : retp + 1;
+	else
+		high = __builtin_frame_address(0);
+	head = gops->frame_head;
+
+	if (unlikely(!st)) {
+		st = fgraph_stack_make();
+		if (!st)
+			goto miss;
+	}
+
+	if (hooked) {
+		frame = fgraph_frame_at(st, retp);
+		/* Not a return address that we know the real one of. */
+		if (WARN_ON_ONCE(!frame))
+			goto miss;
+		if (frame->func == func && !fgraph_frame_has(st, frame, tag))
+			return fgraph_join(gops, tag, st, frame, regs, high);
+		/* A tail call: both calls return at once, the newer one first. */
+		ret = frame->ret;
+		head |= FGRAPH_TAIL;
+	}
+
+	frame = fgraph_push(st, high, head, &above);
+	if (unlikely(!frame))
+		goto miss;
+	frame->func = func;
+	frame->ret = ret;
+	frame->retp = retp;
+
+	if (!fgraph_wanted(gops, frame, fgraph_frame_data(frame, head), regs)) {
+		fgraph_stack_pop(st, frame);
+		return 0;
+	}
+	frame->tag = tag;
+	/* An unwinder that finds the trampoline must find the frame. */
+	fgraph_stack_commit(frame, head | above);
+
+	if (gops->flags & FGRAPH_FULL_REGS)
+		WRITE_ONCE(*slot, (unsigned long)fgraph_trampoline_full);
+	else if (!hooked)
+		WRITE_ONCE(*slot, (unsigned long)fgraph_trampoline_light);
+	return 0;
+miss:
+	fgraph_miss(gops);
+	return -ENOMEM;
+}
+NOKPROBE_SYMBOL(fgraph_hook_slow);
+
+/* Nearly all calls: fgraph_hook_slow() less all that does not happen. */
+static __always_inline int fgraph_hook_fast(struct fgraph_ops *gops, unsigned long func,
+					    struct pt_regs *regs, bool traced)
+{
+	struct fgraph_stack *st = current->fgraph_stack;
+	unsigned long *slot = fgraph_entry_slot(regs);
+	unsigned long ret = READ_ONCE(*slot);
+	unsigned long head, above, tag;
+	struct fgraph_frame *frame;
+	void *top;
+
+	if (unlikely(!st || fgraph_is_trampoline(ret)))
+		goto slow;
+	top = READ_ONCE(st->top);
+	above = fgraph_head(top) & FGRAPH_CONTEXT;
+	/* Before all else: whoever registers writes it last. */
+	tag = smp_load_acquire(&gops->tag);
+	head = gops->frame_head;
+	if (unlikely(above || !tag || !fgraph_stack_fits(top, fgraph_size(head))))
+		goto slow;
+
+	frame = fgraph_stack_reserve(st, top, head, fgraph_context());
+	frame->tag = tag;
+	frame->func = func;
+	frame->ret = ret;
+	frame->retp = fgraph_retp(regs);
+	if (unlikely(!fgraph_wanted(gops, frame, fgraph_frame_data(frame, head), regs))) {
+		fgraph_stack_pop(st, frame);
+		return 0;
+	}
+	/* An unwinder that finds the trampoline must find the frame. */
+	fgraph_stack_commit(frame, head);
+	WRITE_ONCE(*slot, gops->trampoline);
+	return 0;
+slow:
+	if (traced && st && unlikely(fgraph_recursion(fgraph_head(READ_ONCE(st->top))))) {
+		fgraph_miss(gops);
+		return -EBUSY;
+	}
+	return fgraph_hook_slow(gops, func, regs, traced);
+}
 
 /**
  * fgraph_hook() - hook the return of a call for one user
@@ -152,76 +294,10 @@ NOKPROBE_SYMBOL(fgraph_join);
  */
 int fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs)
 {
-	unsigned int below = fgraph_slots_below(gops->data_size,
-						sizeof_field(struct fgraph_frame, data));
-	struct fgraph_stack *st = current->fgraph_stack;
-	unsigned long *retp = fgraph_retp(regs), *slot = fgraph_entry_slot(regs);
-	unsigned long ret = READ_ONCE(*slot), head;
-	unsigned long tag = READ_ONCE(gops->tag);
-	bool hooked = fgraph_is_trampoline(ret);
-	struct fgraph_frame *frame;
-
-	/* Called late, from where preemption was possible: it has gone. */
-	if (unlikely(!tag))
-		return 0;
-
-	head = FGRAPH_FRAME | (unsigned long)below << FGRAPH_BELOW_SHIFT;
-
-	if (unlikely(!st)) {
-		st = fgraph_stack_make();
-		if (!st)
-			goto miss;
-	}
-
-	if (hooked) {
-		frame = fgraph_newest_frame(st, retp);
-		/* Not a return address that we know the real one of. */
-		if (WARN_ON_ONCE(!frame))
-			goto miss;
-		if (frame->func == func && !fgraph_frame_has(st, frame, tag))
-			return fgraph_join(gops, tag, st, frame, regs);
-		/* A tail call: both calls return at once, the newer one first. */
-		ret = frame->ret;
-		head |= FGRAPH_TAIL;
-	}
-
-	/* A fresh return address: no older frame of its place is alive. */
-	frame = fgraph_push(st, hooked ? retp : retp + 1, below);
-	if (unlikely(!frame))
-		goto miss;
-	frame->func = func;
-	frame->ret = ret;
-	frame->retp = retp;
-
-	if (!fgraph_wanted(gops, frame, fgraph_frame_data(frame, head), regs)) {
-		fgraph_stack_pop(st, frame);
-		return 0;
-	}
-	frame->tag = tag;
-	/* An unwinder that finds the trampoline must find the frame. */
-	fgraph_stack_commit(frame, head);
-
-	if (gops->flags & FGRAPH_FULL_REGS)
-		WRITE_ONCE(*slot, (unsigned long)fgraph_trampoline_full);
-	else if (!hooked)
-		WRITE_ONCE(*slot, (unsigned long)fgraph_trampoline_light);
-	return 0;
-miss:
-	fgraph_miss(gops);
-	return -ENOMEM;
+	return fgraph_hook_fast(gops, func, regs, false);
 }
 EXPORT_SYMBOL_GPL(fgraph_hook);
 NOKPROBE_SYMBOL(fgraph_hook);
-
-/* Where no callback is traced, kprobes keep from recursing by themselves. */
-#ifdef CONFIG_FUNCTION_TRACER
-#define fgraph_recursion_lock(ip, parent) \
-	trace_test_and_set_recursion(ip, parent, TRACE_FGRAPH_START)
-#define fgraph_recursion_unlock(bit)	trace_clear_recursion(bit)
-#else
-#define fgraph_recursion_lock(ip, parent)	(-1)
-#define fgraph_recursion_unlock(bit)		do { } while (0)
-#endif
 
 /*
  * Returns whether the user of an entry has gone. @frame and the entry stay
@@ -239,37 +315,48 @@ static __always_inline bool fgraph_tell(unsigned long tag, struct fgraph_frame *
 }
 
 /*
+ * A return that is over found a user gone. Was it the last one? Then memory may
+ * go, too.
+ */
+static noinline void fgraph_user_gone(void)
+{
+	/* Either the trim sees the stack empty, or we see no users. */
+	smp_mb();
+	if (!READ_ONCE(fgraph_nr_users))
+		fgraph_trim_later();
+}
+NOKPROBE_SYMBOL(fgraph_user_gone);
+
+/*
  * A hooked function returned to a trampoline. Tell the users of its frame, the
  * newest first; for a tail call, then those of the caller that it stood for.
  */
-static __always_inline unsigned long fgraph_return(unsigned long *retp,
-						   struct fgraph_regs *regs)
+static noinline unsigned long fgraph_return_slow(struct fgraph_stack *st, unsigned long *retp,
+						 struct fgraph_regs *regs)
 {
+	unsigned long head, top_head, ret;
 	struct fgraph_frame *frame;
-	struct fgraph_stack *st;
-	unsigned long head, ret;
-	bool gone = false;
-	void *rec;
-	int bit;
-
-	preempt_disable_notrace();
-	st = current->fgraph_stack;
-	/*
-	 * What callbacks call is not hooked. A function that was hooked, though,
-	 * must be told to return: also if it is called by a callback.
-	 */
-	bit = fgraph_recursion_lock(_THIS_IP_, _THIS_IP_);
+	bool gone = false, uncovered;
+	void *top, *rec;
 
 	do {
-		frame = fgraph_newest_frame(st, retp);
+		frame = st ? fgraph_frame_at(st, retp) : NULL;
 		if (unlikely(!frame))
 			panic("fgraph: a function returned that has no frame");
+		uncovered = fgraph_stack_uncover(st, frame);
 		head = fgraph_head(frame);
 		ret = frame->ret;
 		if (regs->full)
 			fgraph_fixup_regs(regs->full, ret);
 
-		for (rec = READ_ONCE(st->top); rec != frame; rec = fgraph_below(rec)) {
+		/* A function that is hooked must be told to return, also within. */
+		top = READ_ONCE(st->top);
+		top_head = fgraph_head(top);
+		fgraph_set_head(top, (top_head & ~FGRAPH_CONTEXT) |
+				fgraph_context_within(top_head & FGRAPH_CONTEXT));
+		barrier();
+
+		for (rec = top; rec != frame; rec = fgraph_below(rec)) {
 			struct fgraph_entry *entry = rec;
 
 			/* The header of a chunk may be in between. */
@@ -287,17 +374,59 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 		if (!(head & FGRAPH_TAIL))
 			WRITE_ONCE(*fgraph_record_slot(retp), ret);
 		barrier();
-		fgraph_stack_pop(st, frame);
+		if (likely(uncovered)) {
+			fgraph_stack_pop(st, frame);
+			fgraph_stack_drop_done(st);
+		} else {
+			fgraph_set_head(top, top_head);
+			fgraph_stack_done(st, frame);
+		}
 	} while (head & FGRAPH_TAIL);
 
-	if (unlikely(gone)) {
-		/* Either the trim sees the stack empty, or we see no users. */
-		smp_mb();
-		if (!READ_ONCE(fgraph_nr_users))
-			fgraph_trim_later();
-	}
-	if (bit >= 0)
-		fgraph_recursion_unlock(bit);
+	if (unlikely(gone))
+		fgraph_user_gone();
+	return ret;
+}
+NOKPROBE_SYMBOL(fgraph_return_slow);
+
+/* Nearly always there is one user, with little data, and nothing in between. */
+static __always_inline unsigned long fgraph_return(unsigned long *retp,
+						   struct fgraph_regs *regs)
+{
+	struct fgraph_frame *frame;
+	struct fgraph_stack *st;
+	unsigned long head, ret;
+	bool gone;
+
+	preempt_disable_notrace();
+	st = current->fgraph_stack;
+	frame = st ? READ_ONCE(st->top) : NULL;
+	if (unlikely(!frame))
+		goto slow;
+	head = fgraph_head(frame);
+	if (unlikely((u32)head != FGRAPH_FRAME || frame->retp != retp))
+		goto slow;
+
+	ret = frame->ret;
+	if (regs->full)
+		fgraph_fixup_regs(regs->full, ret);
+	fgraph_set_head(frame, FGRAPH_FRAME | fgraph_context());
+	barrier();
+	gone = fgraph_tell(frame->tag, frame, frame->data, regs);
+	/* As long as the trampoline is there, unwinders need a frame. */
+	WRITE_ONCE(*fgraph_record_slot(retp), ret);
+	barrier();
+	/* Unless something that the callback called was abandoned. */
+	if (likely(READ_ONCE(st->top) == frame))
+		fgraph_stack_drop_header(st, frame, (void *)frame - FGRAPH_SLOT);
+	else
+		fgraph_stack_pop(st, frame);
+	if (unlikely(gone))
+		fgraph_user_gone();
+	preempt_enable_notrace();
+	return ret;
+slow:
+	ret = fgraph_return_slow(st, retp, regs);
 	preempt_enable_notrace();
 	return ret;
 }
@@ -432,18 +561,23 @@ unsigned long *fgraph_task_word(struct fgraph_ops *gops)
 {
 	struct fgraph_stack *st = current->fgraph_stack;
 	struct fgraph_word *word;
-	unsigned long value;
 
 	if (!st)
 		st = fgraph_stack_make();
 	word = st ? fgraph_stack_word(st, gops->word) : NULL;
 	if (!word)
 		return NULL;
-	value = READ_ONCE(word->value);
-	barrier();
-	if (unlikely(READ_ONCE(word->tag) != gops->tag)) {
-		/* Unless an interrupt has just done so, and uses it. */
-		cmpxchg(&word->value, value, 0);
+	while (unlikely(READ_ONCE(word->tag) != gops->tag)) {
+		unsigned long tag = READ_ONCE(word->tag);
+		unsigned long value = READ_ONCE(word->value);
+
+		/* Both at once: an interrupt may do the same, and use the word. */
+		if (system_has_cmpxchg_double()) {
+			cmpxchg_double_local(&word->tag, &word->value, tag, value, gops->tag, 0);
+			continue;
+		}
+		/* Of an interrupt here, a value may be lost that was there before. */
+		cmpxchg_local(&word->value, value, 0);
 		WRITE_ONCE(word->tag, gops->tag);
 	}
 	return &word->value;
@@ -465,6 +599,14 @@ static int add_user(struct fgraph_ops *gops)
 	ret = fgraph_reserve_start(gops->data_size);
 	if (ret)
 		return ret;
+	gops->frame_head = FGRAPH_FRAME |
+		fgraph_slots_below(gops->data_size, sizeof_field(struct fgraph_frame, data)) <<
+		FGRAPH_BELOW_SHIFT;
+	gops->entry_head = FGRAPH_ENTRY |
+		fgraph_slots_below(gops->data_size, sizeof_field(struct fgraph_entry, data)) <<
+		FGRAPH_BELOW_SHIFT;
+	gops->trampoline = (unsigned long)(gops->flags & FGRAPH_FULL_REGS ?
+					   fgraph_trampoline_full : fgraph_trampoline_light);
 	if (gops->flags & FGRAPH_TASK_WORD) {
 		ret = ida_alloc(&fgraph_words, GFP_KERNEL);
 		if (ret < 0)
@@ -558,7 +700,6 @@ EXPORT_SYMBOL_GPL(fgraph_remove_user);
  * fgraph_hook_ftrace() - hook the return of a call, from an ftrace callback
  * @gops:	the user, registered
  * @ip:		as the callback got it
- * @parent_ip:	as the callback got it
  * @fregs:	as the callback got it
  *
  * As fgraph_hook(), but what callbacks call is not hooked.
@@ -568,20 +709,16 @@ EXPORT_SYMBOL_GPL(fgraph_remove_user);
  * Return: as fgraph_hook(), and -EBUSY in a callback, which &fgraph_ops.missed
  * counts, too.
  */
-int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip,
-		       unsigned long parent_ip, struct ftrace_regs *fregs)
+int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs)
 {
-	int bit, ret;
+	int ret;
 
+	/* Before anything looks at current. */
 	if (unlikely(!fgraph_retp_valid(fgraph_retp(&fregs->regs))))
 		return 0;
-	bit = fgraph_recursion_lock(ip, parent_ip);
-	if (unlikely(bit < 0)) {
-		fgraph_miss(gops);
-		return -EBUSY;
-	}
-	ret = fgraph_hook(gops, ip, &fregs->regs);
-	fgraph_recursion_unlock(bit);
+	preempt_disable_notrace();
+	ret = fgraph_hook_fast(gops, ip, &fregs->regs, true);
+	preempt_enable_notrace();
 	return ret;
 }
 NOKPROBE_SYMBOL(fgraph_hook_ftrace);
@@ -613,7 +750,9 @@ static void fgraph_ftrace_entry(unsigned long ip, unsigned long parent_ip,
 		return;
 	if (unlikely(atomic_read(&current->tracing_graph_pause)))
 		return;
-	fgraph_hook_ftrace(container_of(op, struct fgraph_ops, ops), ip, parent_ip, fregs);
+	preempt_disable_notrace();
+	fgraph_hook_fast(container_of(op, struct fgraph_ops, ops), ip, &fregs->regs, true);
+	preempt_enable_notrace();
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_entry);
 

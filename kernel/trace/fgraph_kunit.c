@@ -53,7 +53,8 @@ static void *reserve(struct fgraph_stack *st, size_t size, size_t room)
 	void *rec;
 
 	preempt_disable();
-	rec = fgraph_stack_reserve(st, fgraph_slots_below(size, room));
+	rec = fgraph_stack_reserve(st, READ_ONCE(st->top),
+				   fgraph_slots_below(size, room) << FGRAPH_BELOW_SHIFT, 0);
 	preempt_enable();
 	return rec;
 }
@@ -1676,9 +1677,13 @@ static noinline unsigned long abandon(void *arg)
 	struct pt_regs regs = { .sp = (unsigned long)slot };
 
 	*fgraph_entry_slot(&regs) = (unsigned long)abandon;
+#ifdef CONFIG_FUNCTION_TRACER
+	fgraph_hook_ftrace(&u->gops, (unsigned long)abandon, (struct ftrace_regs *)&regs);
+#else
 	preempt_disable();
 	fgraph_hook(&u->gops, (unsigned long)abandon, &regs);
 	preempt_enable();
+#endif
 	return fgraph_is_trampoline(READ_ONCE(*fgraph_entry_slot(&regs)));
 }
 
@@ -1824,6 +1829,124 @@ static void hook_callback_hooked(struct kunit *test)
 	KUNIT_EXPECT_LE(test, u->value, 4);
 	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), atomic_read(&u->returns));
 	expect_stack_empty(test);
+}
+
+/* Handles each breakpoint, before it looks for recursion. */
+#ifdef CONFIG_ARM64
+#define BREAKPOINT_HANDLER	"kprobe_breakpoint_handler"
+#else
+#define BREAKPOINT_HANDLER	"kprobe_int3_handler"
+#endif
+
+static int call_breakpoint_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+				 void *data, struct ftrace_regs *fregs)
+{
+	/* kprobes do not survive one that is hit while another one is stepped. */
+	if (!kprobe_running())
+		fgraph_kunit_hidden.add(1, 1);
+	return count_entry(gops, frame, data, fregs);
+}
+
+/*
+ * A callback that calls what has a breakpoint, and hooks what handles those:
+ * not for ever, although each is an NMI within an NMI.
+ */
+static void hook_callback_breakpoint(struct kunit *test)
+{
+	static struct kprobe kp;
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *u = users;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "kprobes keep from recursing by themselves");
+	memset(&kp, 0, sizeof(kp));
+	kp.addr = (void *)fgraph_kunit_hidden.add;
+	kp.post_handler = user_post_handler;
+	KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
+	u->gops.entryfunc = call_breakpoint_entry;
+	u->gops.retfunc = count_return;
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&u->gops.ops, BREAKPOINT_HANDLER,
+						strlen(BREAKPOINT_HANDLER), 0), 0);
+	hook(test, u, t->add);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	unregister_kprobe(&kp);
+	KUNIT_EXPECT_GE(test, atomic_read(&u->entries), 2);
+	KUNIT_EXPECT_LE(test, atomic_read(&u->entries), 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), atomic_read(&u->returns));
+	expect_stack_empty(test);
+}
+
+static int late_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+
+	rp->maxactive++;
+	return 0;
+}
+
+/*
+ * A kretprobe hooks a call after functions on the way to its handler were
+ * hooked: their frames are below, and return first.
+ */
+static void hook_late(struct kunit *test)
+{
+	static const char * const on_the_way[] = {
+		BREAKPOINT_HANDLER,
+#ifdef CONFIG_ARM64
+		"brk_handler", "do_debug_exception", "kprobe_handler",
+#else
+		"kprobe_ftrace_handler", "do_int3", "aggr_pre_handler",
+#endif
+	};
+	static struct kretprobe rp[2];
+	static struct kprobe kp;
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *u = users, *way = users + 1;
+	int i, hidden;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "of functions that ftrace knows");
+	for (hidden = 0; hidden < 2; hidden++) {
+		const struct fgraph_kunit_targets *of = hidden ? &fgraph_kunit_hidden : t;
+
+		memset(rp, 0, sizeof(rp));
+		for (i = 0; i < 2; i++) {
+			rp[i].kp.addr = (void *)of->add;
+			rp[i].handler = late_handler;
+			KUNIT_ASSERT_EQ(test, register_kretprobe(&rp[i]), 0);
+		}
+		memset(&kp, 0, sizeof(kp));
+		kp.addr = (void *)of->add;
+		kp.post_handler = user_post_handler;
+		/* Else there is a jump soon, which is another way. */
+		if (hidden)
+			KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
+		memset(u, 0, 2 * sizeof(*u));
+		/* Some of these may be inlined, but not the first one. */
+		for (i = 0; i < ARRAY_SIZE(on_the_way); i++)
+			ftrace_set_filter(&way->gops.ops, (char *)on_the_way[i],
+					  strlen(on_the_way[i]), 0);
+		way->gops.entryfunc = count_entry;
+		way->gops.retfunc = count_return;
+		way->gops.data_size = 100;
+		hook(test, way, t->inner);
+		hook(test, u, t->call, t->add);
+		for (i = 0; i < 10; i++)
+			KUNIT_EXPECT_EQ(test, of->add(1, 2), 3);
+		KUNIT_EXPECT_EQ(test, rp[0].maxactive, 10);
+		KUNIT_EXPECT_EQ(test, rp[1].maxactive, 10);
+		KUNIT_EXPECT_GE(test, atomic_read(&way->entries), 10);
+		KUNIT_EXPECT_EQ(test, atomic_read(&way->entries), atomic_read(&way->returns));
+		KUNIT_EXPECT_EQ(test, atomic_read(&way->wrong), 0);
+		expect_calls(test, u, hidden ? 0 : 10);
+		expect_stack_empty(test);
+		unhook(u);
+		unhook(way);
+		if (hidden)
+			unregister_kprobe(&kp);
+		for (i = 0; i < 2; i++)
+			unregister_kretprobe(&rp[i]);
+	}
 }
 
 static void hook_register_errors(struct kunit *test)
@@ -2002,6 +2125,8 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_missed, via_gen),
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	KUNIT_CASE_PARAM(hook_callback_hooked, via_gen),
+	KUNIT_CASE_PARAM(hook_callback_breakpoint, via_gen),
+	KUNIT_CASE_PARAM(hook_late, via_gen),
 	KUNIT_CASE_PARAM(hook_register_errors, via_gen),
 #endif
 	KUNIT_CASE_PARAM(hook_interrupted, via_gen),

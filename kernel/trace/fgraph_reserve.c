@@ -32,11 +32,12 @@
 /* Data that may not fit in a chunk of the usual size. */
 #define FGRAPH_USUAL_DATA	(FGRAPH_CHUNK_SIZE - 3 * FGRAPH_SLOT)
 
-/* What a CPU has ready, and the irq_work that makes it complete again. */
+/* What a CPU has ready, and what makes it complete again. */
 struct fgraph_reserve {
 	void			*usual[FGRAPH_RESERVE_CHUNKS];
 	void			*big[FGRAPH_RESERVE_BIG_CHUNKS];
 	struct irq_work		refill;
+	bool			queueing;
 };
 
 static void fgraph_refill(struct irq_work *work);
@@ -125,13 +126,22 @@ NOKPROBE_SYMBOL(fgraph_chunk_take);
  * fgraph_chunk_refill() - have the reserve completed
  *
  * To be called when the chunk that was taken is in place: the interrupt that
- * this raises comes at once, and may be hooked and need a chunk, too.
+ * this raises comes at once, and may be hooked and need a chunk, too. So may what
+ * a kprobe does on the way; then it is this call that queues.
  *
  * Context: any, preemption disabled.
  */
 void fgraph_chunk_refill(void)
 {
-	queue_irq_work(this_cpu_ptr(&fgraph_reserve.refill));
+	struct fgraph_reserve *r = this_cpu_ptr(&fgraph_reserve);
+
+	if (READ_ONCE(r->queueing))
+		return;
+	WRITE_ONCE(r->queueing, true);
+	barrier();
+	queue_irq_work(&r->refill);
+	barrier();
+	WRITE_ONCE(r->queueing, false);
 }
 NOKPROBE_SYMBOL(fgraph_chunk_refill);
 
@@ -391,6 +401,20 @@ void fgraph_free_task(struct task_struct *task)
 
 	if (st)
 		free_stack(st);
+}
+
+/**
+ * fgraph_reset_task() - the machine stack of a task starts anew
+ * @task:	the idle task of a CPU that is offline
+ *
+ * Context: any.
+ */
+void fgraph_reset_task(struct task_struct *task)
+{
+	struct fgraph_stack *st = task->fgraph_stack;
+
+	while (st && !fgraph_stack_empty(st))
+		fgraph_stack_drop(st, st->top);
 }
 
 static unsigned long count_in(void **place, unsigned int nr)

@@ -3,6 +3,7 @@
  * The shadow stack of a task: growing, searching, freeing. See fgraph_stack.h.
  */
 #include <linux/kprobes.h>
+#include <linux/thread_info.h>
 
 #include "fgraph_stack.h"
 
@@ -91,16 +92,15 @@ NOKPROBE_SYMBOL(fgraph_stack_add);
 /**
  * fgraph_stack_extend() - make room for a record that may not fit in the chunk
  * @st:		the stack of the current task
- * @slots:	size of the record
+ * @bytes:	size of the record
  *
  * The cold half of fgraph_stack_reserve().
  *
  * Return: where the header goes, the top being moved there; NULL if there is
  * no memory.
  */
-void *fgraph_stack_extend(struct fgraph_stack *st, unsigned int slots)
+void *fgraph_stack_extend(struct fgraph_stack *st, size_t bytes)
 {
-	size_t bytes = (size_t)slots << FGRAPH_SLOT_SHIFT;
 	void *top = READ_ONCE(st->top);
 	struct fgraph_chunk *c = chunk_of(st, top, NULL), *next;
 	void *rec;
@@ -180,8 +180,6 @@ NOKPROBE_SYMBOL(fgraph_stack_reap);
  * @st:		the stack of the current task
  * @retp:	the place of the return address
  *
- * What lies above it is of calls that will not return.
- *
  * Return: the frame, or NULL.
  */
 struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
@@ -198,6 +196,72 @@ struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 	return NULL;
 }
 NOKPROBE_SYMBOL(fgraph_stack_search);
+
+/* Further out than a call that returns, on a machine stack of this size? */
+static bool is_further_out(const struct fgraph_frame *frame, const struct fgraph_frame *than)
+{
+	return (unsigned long)frame->retp - (unsigned long)than->retp - 1 < THREAD_SIZE;
+}
+NOKPROBE_SYMBOL(is_further_out);
+
+/**
+ * fgraph_stack_uncover() - drop what lies above a frame that returns
+ * @st:		the stack of the current task
+ * @frame:	the frame
+ *
+ * Those are calls that were abandoned - or calls further out. They were hooked
+ * late, by a kprobe's handler, and the frame is that of a function on the way
+ * there, which was hooked before.
+ *
+ * Return: true if the frame and its entries are on top now, false if there is
+ * still a live call above.
+ */
+bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame)
+{
+	void *top;
+
+	while (!fgraph_is_entry_of(top = READ_ONCE(st->top), frame)) {
+		struct fgraph_frame *above = fgraph_frame_of(top);
+
+		if (above && is_further_out(above, frame))
+			return false;
+		fgraph_stack_drop(st, top);
+	}
+	/* An entry on top may have joined late, too. */
+	for (; top != frame; top = fgraph_below(top)) {
+		struct fgraph_frame *other = fgraph_frame_of(top);
+
+		if (other && other != frame && is_further_out(other, frame))
+			return false;
+	}
+	return true;
+}
+NOKPROBE_SYMBOL(fgraph_stack_uncover);
+
+/**
+ * fgraph_stack_done() - the end of a frame with live ones above
+ * @st:		the stack of the current task
+ * @frame:	the frame, whose return address is in its place again
+ *
+ * The records stay as FGRAPH_DONE, until what is above them has returned.
+ */
+void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame)
+{
+	void *rec, *below;
+
+	for (rec = READ_ONCE(st->top); ; rec = below) {
+		unsigned long head = fgraph_head(rec);
+
+		below = fgraph_below(rec);
+		if (fgraph_is_entry_of(rec, frame))
+			fgraph_set_head(rec, FGRAPH_DONE | (head & FGRAPH_BELOW_MASK));
+		else if (fgraph_kind(head) == FGRAPH_FRAME)
+			fgraph_set_head(rec, head | FGRAPH_OVER);
+		if (rec == frame)
+			break;
+	}
+}
+NOKPROBE_SYMBOL(fgraph_stack_done);
 
 /*
  * As fgraph_stack_search(), but the task may run meanwhile: what was a header
@@ -224,7 +288,8 @@ static unsigned long find_from(struct fgraph_stack *st, void *rec,
 		if (fgraph_kind(head) == FGRAPH_FRAME && retp >= low && retp <= high) {
 			ret = READ_ONCE(frame->ret);
 			/* Pairs with nothing: only the task itself orders. */
-			if (fgraph_head(rec) == head && READ_ONCE(frame->retp) == retp) {
+			if (!((fgraph_head(rec) ^ head) & ~FGRAPH_CONTEXT) &&
+			    READ_ONCE(frame->retp) == retp) {
 				*cursor = (unsigned long)rec;
 				return ret;
 			}

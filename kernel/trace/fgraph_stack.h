@@ -20,6 +20,8 @@
  * (4) A header becomes FGRAPH_FRAME or FGRAPH_ENTRY by a single store, when the
  *     record is complete. Until then it is FGRAPH_RESERVED, which only has a
  *     size. pop takes the same steps back.
+ * (5) While a callback runs, the newest header says so, by FGRAPH_CONTEXT; and
+ *     so does whatever is pushed on top of it.
  *
  * All stores of one stack are made by its task, in whatever context it is
  * interrupted in. Hence compiler barriers are all the ordering there is; others
@@ -50,13 +52,24 @@ enum fgraph_kind {
 	FGRAPH_FRAME,		/* struct fgraph_frame */
 	FGRAPH_ENTRY,		/* struct fgraph_entry, of the frame below it */
 	FGRAPH_CHUNK,		/* struct fgraph_chunk: nothing below it here */
+	FGRAPH_DONE,		/* was a frame or entry, returned under live ones */
 };
 
 #define FGRAPH_KIND_MASK	0xffUL
 /* The call was a tail call: a frame for the same return is below this one. */
 #define FGRAPH_TAIL		BIT(8)
-/* Bits 16 and up: how many slots of data lie below the header. */
+/* In a frame: there are FGRAPH_DONE records right below, to drop with it. */
+#define FGRAPH_OVER		BIT(11)
+/* A callback runs in this record, or in one further down, ... */
+#define FGRAPH_INSIDE		BIT(9)
+/* ... and it was called when another one ran in the same context. */
+#define FGRAPH_AGAIN		BIT(10)
+/* Bits 16-31: how many slots of data lie below the header. */
 #define FGRAPH_BELOW_SHIFT	16
+#define FGRAPH_BELOW_MASK	(0xffffUL << FGRAPH_BELOW_SHIFT)
+/* Bits 32-63: preempt_count() while that callback runs. */
+#define FGRAPH_COUNT_SHIFT	32
+#define FGRAPH_CONTEXT		(FGRAPH_INSIDE | FGRAPH_AGAIN | ~0UL << FGRAPH_COUNT_SHIFT)
 
 /**
  * struct fgraph_entry - a further user of the call that the frame below is for
@@ -91,7 +104,7 @@ struct fgraph_chunk {
 struct fgraph_word {
 	unsigned long		tag;
 	unsigned long		value;
-};
+} __aligned(2 * sizeof(long));
 
 #define FGRAPH_INLINE_WORDS	2
 #define FGRAPH_CHUNK_WORDS	(FGRAPH_CHUNK_SIZE / sizeof(struct fgraph_word) - 1)
@@ -139,10 +152,12 @@ void fgraph_chunk_give(void *chunk, size_t size);
 struct fgraph_stack *fgraph_stack_init(void *memory);
 unsigned int fgraph_stack_free(struct fgraph_stack *st);
 void fgraph_stack_add(struct fgraph_stack *st, void *memory, size_t size);
-void *fgraph_stack_extend(struct fgraph_stack *st, unsigned int slots);
+void *fgraph_stack_extend(struct fgraph_stack *st, size_t bytes);
 unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *high);
 struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 					 unsigned long *retp);
+bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame);
+void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame);
 unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
 				unsigned long *low, unsigned long *high);
 struct fgraph_word *fgraph_stack_word(struct fgraph_stack *st, unsigned int index);
@@ -162,22 +177,27 @@ static __always_inline enum fgraph_kind fgraph_kind(unsigned long head)
 	return head & FGRAPH_KIND_MASK;
 }
 
+static __always_inline unsigned long fgraph_slots(unsigned long head)
+{
+	return (u16)(head >> FGRAPH_BELOW_SHIFT);
+}
+
 /* Bytes that a record takes. */
 static __always_inline unsigned long fgraph_size(unsigned long head)
 {
-	return ((head >> FGRAPH_BELOW_SHIFT) + 1) << FGRAPH_SLOT_SHIFT;
+	return (fgraph_slots(head) + 1) << FGRAPH_SLOT_SHIFT;
 }
 
 /* The start of data that lies below its header. */
 static __always_inline void *fgraph_data_below(const void *rec, unsigned long head)
 {
-	return (void *)rec - ((head >> FGRAPH_BELOW_SHIFT) << FGRAPH_SLOT_SHIFT);
+	return (void *)rec - (fgraph_slots(head) << FGRAPH_SLOT_SHIFT);
 }
 
 static __always_inline void *fgraph_frame_data(const struct fgraph_frame *frame,
 					       unsigned long head)
 {
-	if (head >> FGRAPH_BELOW_SHIFT)
+	if (unlikely(fgraph_slots(head)))
 		return fgraph_data_below(frame, head);
 	return (void *)frame->data;
 }
@@ -185,7 +205,7 @@ static __always_inline void *fgraph_frame_data(const struct fgraph_frame *frame,
 static __always_inline void *fgraph_entry_data(const struct fgraph_entry *entry,
 					       unsigned long head)
 {
-	if (head >> FGRAPH_BELOW_SHIFT)
+	if (unlikely(fgraph_slots(head)))
 		return fgraph_data_below(entry, head);
 	return (void *)entry->data;
 }
@@ -216,9 +236,9 @@ static __always_inline void *fgraph_below(const void *rec)
 }
 
 /* Chunks are aligned: a record in the same 4096 bytes as the top surely fits. */
-static __always_inline bool fgraph_stack_fits(const void *top, unsigned int below)
+static __always_inline bool fgraph_stack_fits(const void *top, unsigned long size)
 {
-	const void *rec = top + (((unsigned long)below + 1) << FGRAPH_SLOT_SHIFT);
+	const void *rec = top + size;
 
 	return !(((unsigned long)rec ^ (unsigned long)top) & ~(FGRAPH_CHUNK_SIZE - 1));
 }
@@ -226,28 +246,31 @@ static __always_inline bool fgraph_stack_fits(const void *top, unsigned int belo
 /**
  * fgraph_stack_reserve() - make room for a record
  * @st:		the stack of the current task
- * @below:	slots of data below the header
+ * @top:	its top
+ * @head:	what the header is going to be; gives the size
+ * @context:	what to have there until then, for (5)
  *
  * Context: any, preemption disabled.
  *
  * Return: the header, FGRAPH_RESERVED, all else undefined; or NULL if there is
  * no memory.
  */
-static __always_inline void *fgraph_stack_reserve(struct fgraph_stack *st,
-						  unsigned int below)
+static __always_inline void *fgraph_stack_reserve(struct fgraph_stack *st, void *top,
+						  unsigned long head, unsigned long context)
 {
-	void *top = READ_ONCE(st->top);
-	void *rec = top + (((unsigned long)below + 1) << FGRAPH_SLOT_SHIFT);
+	unsigned long size = fgraph_size(head);
+	void *rec = top + size;
 
-	if (unlikely(!fgraph_stack_fits(top, below))) {
-		rec = fgraph_stack_extend(st, below + 1);
+	if (unlikely(!fgraph_stack_fits(top, size))) {
+		rec = fgraph_stack_extend(st, size);
 		if (!rec)
 			return NULL;
 	} else {
 		WRITE_ONCE(st->top, rec);
 	}
 	barrier();	/* (3) */
-	fgraph_set_head(rec, FGRAPH_RESERVED | (unsigned long)below << FGRAPH_BELOW_SHIFT);
+	head &= FGRAPH_BELOW_MASK;
+	fgraph_set_head(rec, FGRAPH_RESERVED | head | context);
 	return rec;
 }
 
@@ -260,12 +283,29 @@ static __always_inline void fgraph_stack_commit(void *rec, unsigned long head)
 }
 
 /*
+ * Drop a header on top, of a record without data below or whose data is clean.
+ * @top is what the size leads to.
+ */
+static __always_inline void fgraph_stack_drop_header(struct fgraph_stack *st, void *rec,
+						     void *top)
+{
+	fgraph_set_head(rec, FGRAPH_NONE);
+	barrier();
+	/* Chunks but the first, whose header comes second, begin there. */
+	if (unlikely(!((unsigned long)top & (FGRAPH_CHUNK_SIZE - 1))) &&
+	    fgraph_kind(fgraph_head(top)) == FGRAPH_CHUNK)
+		top = READ_ONCE(((struct fgraph_chunk *)top)->below);
+	WRITE_ONCE(st->top, top);
+	barrier();
+}
+
+/*
  * Drop the record on top. The top is then the next record, not the header of a
  * chunk that has become empty: (1).
  */
 static __always_inline void fgraph_stack_drop(struct fgraph_stack *st, void *rec)
 {
-	unsigned long below = fgraph_head(rec) >> FGRAPH_BELOW_SHIFT;
+	unsigned long below = fgraph_slots(fgraph_head(rec));
 	void *top = rec - ((below + 1) << FGRAPH_SLOT_SHIFT);
 
 	if (unlikely(below)) {
@@ -278,14 +318,7 @@ static __always_inline void fgraph_stack_drop(struct fgraph_stack *st, void *rec
 			fgraph_set_head(rec - i * FGRAPH_SLOT, FGRAPH_NONE);
 		barrier();
 	}
-	fgraph_set_head(rec, FGRAPH_NONE);
-	barrier();
-	/* Chunks but the first, whose header comes second, begin there. */
-	if (unlikely(!((unsigned long)top & (FGRAPH_CHUNK_SIZE - 1))) &&
-	    fgraph_kind(fgraph_head(top)) == FGRAPH_CHUNK)
-		top = READ_ONCE(((struct fgraph_chunk *)top)->below);
-	WRITE_ONCE(st->top, top);
-	barrier();
+	fgraph_stack_drop_header(st, rec, top);
 }
 
 /**
@@ -303,6 +336,15 @@ static __always_inline void fgraph_stack_pop(struct fgraph_stack *st, void *rec)
 		top = READ_ONCE(st->top);
 		fgraph_stack_drop(st, top);
 	} while (unlikely(top != rec));
+}
+
+/* After a pop: drop what had to wait for that. */
+static __always_inline void fgraph_stack_drop_done(struct fgraph_stack *st)
+{
+	void *top;
+
+	while (fgraph_kind(fgraph_head(top = READ_ONCE(st->top))) == FGRAPH_DONE)
+		fgraph_stack_drop(st, top);
 }
 
 /* The frame that a record is, or is an entry of; NULL if it is neither. */

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Torture of fgraph: call hooked functions from everywhere, while users come
+ * and go. In the manner of rcutorture: it starts when the module is loaded, and
+ * says SUCCESS or FAILURE when it is removed.
+ *
+ * Tasks on all CPUs, timer interrupts and NMIs call functions that are leaves,
+ * recurse, sleep, end in tail calls or are unknown to ftrace. Users of each kind
+ * stay all the time: for them each call is numbered, and must be seen at entry
+ * and at return, once, with its data. Others are registered, with any size of
+ * data, refuse some calls, and are unregistered and freed while tasks sleep in
+ * what they hooked.
+ *
+ * Read /sys/module/fgraph_torture/parameters/stats for how far it is.
+ */
+#define pr_fmt(fmt) "fgraph_torture: " fmt
+
+#include <linux/delay.h>
+#include <linux/fgraph.h>
+#include <linux/fprobe.h>
+#include <linux/hrtimer.h>
+#include <linux/kprobes.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/nmi.h>
+#include <linux/percpu.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#ifdef CONFIG_X86_64
+#include <asm/apic.h>
+#endif
+
+static int callers = 3;
+module_param(callers, int, 0444);
+MODULE_PARM_DESC(callers, "tasks for each CPU that call hooked functions");
+
+static int churners = 2;
+module_param(churners, int, 0444);
+MODULE_PARM_DESC(churners, "tasks that register and unregister users");
+
+static int timer_us = 1000;
+module_param(timer_us, int, 0444);
+MODULE_PARM_DESC(timer_us, "microseconds between calls in timer interrupts, 0 for none");
+
+static int nmi_ms = 5;
+module_param(nmi_ms, int, 0444);
+MODULE_PARM_DESC(nmi_ms, "milliseconds between calls in NMIs, 0 for none (x86_64)");
+
+static int data = 4096;
+module_param(data, int, 0444);
+MODULE_PARM_DESC(data, "bytes of private data, at most, of users that come and go");
+
+/* Calls of what ftrace knows. */
+static DEFINE_PER_CPU(unsigned long, calls);
+
+typedef unsigned long (*target_t)(unsigned long n);
+
+static noinline unsigned long fgraph_torture_leaf(unsigned long n)
+{
+	barrier();
+	return n + 1;
+}
+
+static unsigned long fgraph_torture_nest(unsigned long n);
+static target_t leaf = fgraph_torture_leaf, nest = fgraph_torture_nest;
+
+static unsigned long call(target_t *target, unsigned long n)
+{
+	this_cpu_inc(calls);
+	return READ_ONCE(*target)(n);
+}
+
+static noinline unsigned long fgraph_torture_nest(unsigned long n)
+{
+	return n ? call(&nest, n - 1) + 1 : 0;
+}
+
+/* Its caller counts the tail call. */
+static noinline unsigned long fgraph_torture_tail(unsigned long n)
+{
+	return READ_ONCE(leaf)(n + 1);
+}
+
+static noinline unsigned long fgraph_torture_sleep(unsigned long n)
+{
+	if (n)
+		usleep_range(n, 2 * n);
+	else
+		schedule();
+	return n;
+}
+
+static noinline notrace unsigned long fgraph_torture_hidden(unsigned long n)
+{
+	return call(&leaf, n) + 1;
+}
+
+static target_t tail = fgraph_torture_tail, sleeper = fgraph_torture_sleep,
+		hidden = fgraph_torture_hidden;
+
+static char *names[] = {
+	"fgraph_torture_leaf", "fgraph_torture_nest", "fgraph_torture_tail",
+	"fgraph_torture_sleep", "fgraph_torture_hidden",
+};
+
+#define TRACED		4	/* of these, ftrace knows the first ones */
+
+static unsigned long addrs[TRACED];
+
+/*
+ * What a user knows of a call. @seq tells calls apart: the sums at entry and at
+ * return are the same if, and nearly only if, each call was seen at both.
+ */
+struct note {
+	struct torture_user	*user;
+	unsigned long	*retp;
+	u64		seq;
+};
+
+struct torture_user {
+	struct fgraph_ops	gops;
+	struct fprobe		fp;
+	struct kretprobe	rp;
+	const char		*kind;
+	char			*name;
+	bool			stays;
+	u32			refuse;
+	atomic64_t		seq;
+	atomic64_t		entries, returns;
+	atomic64_t		seq_in, seq_out;
+};
+
+static atomic64_t wrong, registered, churn_returns;
+static bool stopping;
+
+static bool note_entry(struct torture_user *u, struct note *note, unsigned long *retp)
+{
+	if (u->refuse && !(get_random_u32() % u->refuse))
+		return false;
+	note->user = u;
+	note->retp = retp;
+	note->seq = atomic64_inc_return(&u->seq);
+	atomic64_inc(&u->entries);
+	atomic64_add(note->seq, &u->seq_in);
+	return true;
+}
+
+static void note_return(struct torture_user *u, struct note *note, unsigned long *retp)
+{
+	if (note->user != u || note->retp != retp) {
+		if (atomic64_inc_return(&wrong) < 10)
+			pr_err("%s %s: data of another call\n", u->kind, u->name);
+		return;
+	}
+	note->user = NULL;
+	atomic64_inc(&u->returns);
+	atomic64_add(note->seq, &u->seq_out);
+	if (!u->stays)
+		atomic64_inc(&churn_returns);
+}
+
+static int graph_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+		       void *data, struct ftrace_regs *fregs)
+{
+	return note_entry(container_of(gops, struct torture_user, gops), data, frame->retp);
+}
+
+static void graph_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			 void *data, struct fgraph_regs *regs)
+{
+	note_return(container_of(gops, struct torture_user, gops), data, frame->retp);
+}
+
+static int kret_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct torture_user *u = container_of(get_kretprobe(ri), struct torture_user, rp);
+
+	return !note_entry(u, (struct note *)ri->data, NULL);
+}
+
+static int kret_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct torture_user *u = container_of(get_kretprobe(ri), struct torture_user, rp);
+
+	note_return(u, (struct note *)ri->data, NULL);
+	return 0;
+}
+
+static void fp_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	note_entry(container_of(fp, struct torture_user, fp), data, NULL);
+}
+
+static void fp_return(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	note_return(container_of(fp, struct torture_user, fp), data, NULL);
+}
+
+/* @size: of data, beside what each call is known by. */
+static int add_user(struct torture_user *u, const char *kind, int first, int nr, size_t size)
+{
+	int i, ret = 0;
+
+	u->kind = kind;
+	u->name = names[first];
+	switch (kind[0]) {
+	case 'g':
+		u->gops.entryfunc = graph_entry;
+		u->gops.retfunc = graph_return;
+		u->gops.data_size = min(sizeof(struct note) + size, (size_t)FGRAPH_MAX_DATA_SIZE);
+		u->gops.flags = size & 1 ? FGRAPH_FULL_REGS : 0;
+		u->gops.name = "torture";
+		for (i = first; i < first + nr && !ret; i++)
+			ret = ftrace_set_filter(&u->gops.ops, names[i], strlen(names[i]),
+						i == first);
+		if (!ret)
+			ret = register_ftrace_graph(&u->gops);
+		if (ret)
+			ftrace_free_filter(&u->gops.ops);
+		break;
+	case 'k':
+		u->rp.kp.symbol_name = names[first];
+		u->rp.entry_handler = kret_entry;
+		u->rp.handler = kret_return;
+		u->rp.data_size = min(sizeof(struct note) + size, (size_t)KRETPROBE_MAX_DATA_SIZE);
+		ret = register_kretprobe(&u->rp);
+		break;
+	case 'f':
+		u->refuse = 0;
+		u->fp.entry_handler = fp_entry;
+		u->fp.exit_handler = fp_return;
+		u->fp.entry_data_size = sizeof(struct note) + size % 200;
+		ret = register_fprobe_ips(&u->fp, &addrs[first], nr);
+		break;
+	}
+	if (!ret)
+		atomic64_inc(&registered);
+	return ret;
+}
+
+static void del_user(struct torture_user *u)
+{
+	switch (u->kind[0]) {
+	case 'g':
+		unregister_ftrace_graph(&u->gops);
+		ftrace_free_filter(&u->gops.ops);
+		break;
+	case 'k':
+		unregister_kretprobe(&u->rp);
+		break;
+	case 'f':
+		unregister_fprobe(&u->fp);
+		break;
+	}
+}
+
+static unsigned long missed(struct torture_user *u)
+{
+	switch (u->kind[0]) {
+	case 'g': return atomic_long_read(&u->gops.missed);
+	case 'k': return u->rp.nmissed + u->rp.kp.nmissed;
+	default: return u->fp.nmissed;
+	}
+}
+
+/* One round of calls that do not sleep: for any context. */
+static void call_some(u32 random)
+{
+	unsigned long n = random % 20;
+
+	switch (random >> 8 & 7) {
+	case 0:
+	case 1:
+		if (call(&leaf, n) != n + 1)
+			atomic64_inc(&wrong);
+		break;
+	case 2:
+		if (call(&nest, n) != n)
+			atomic64_inc(&wrong);
+		break;
+	case 3:
+	case 4:
+		this_cpu_inc(calls);
+		if (call(&tail, n) != n + 2)
+			atomic64_inc(&wrong);
+		break;
+	default:
+		if (READ_ONCE(hidden)(n) != n + 2)
+			atomic64_inc(&wrong);
+		break;
+	}
+}
+
+static int caller(void *unused)
+{
+	while (!kthread_should_stop()) {
+		u32 random = get_random_u32();
+		int i;
+
+		for (i = random % 50; i; i--)
+			call_some(get_random_u32());
+		if (call(&sleeper, random >> 8 & 0x1ff) != (random >> 8 & 0x1ff))
+			atomic64_inc(&wrong);
+		/* As deep as a kernel stack allows, with others below. */
+		if (!(random >> 28) && call(&nest, 60) != 60)
+			atomic64_inc(&wrong);
+		cond_resched();
+	}
+	return 0;
+}
+
+static int churner(void *unused)
+{
+	static const char * const kinds[] = { "graph", "kretprobe", "fprobe" };
+
+	while (!kthread_should_stop()) {
+		struct torture_user *u = kzalloc(sizeof(*u), GFP_KERNEL);
+		u32 random = get_random_u32();
+		int kind = random % 3, first, ret;
+
+		if (!u) {
+			msleep(20);
+			continue;
+		}
+		first = (random >> 4) % (kind == 1 ? TRACED + 1 : TRACED);
+		u->refuse = random & BIT(8) ? 3 : 0;
+		ret = add_user(u, kinds[kind], first, (random >> 9) % (TRACED - first + 1) ?: 1,
+			       random & BIT(16) ? (random >> 17) % (data + 1) : 0);
+		if (!ret) {
+			usleep_range(100, 20000);
+			del_user(u);
+			/* Whoever still calls it, or believes what it finds, is seen. */
+			memset(u, 0x6b, sizeof(*u));
+		} else if (ret != -ENOMEM && THIS_MODULE->state == MODULE_STATE_LIVE) {
+			/* Else its functions are not to be found any more. */
+			atomic64_inc(&wrong);
+			pr_err("%s of %s: %d\n", u->kind, u->name, ret);
+		}
+		kfree(u);
+	}
+	return 0;
+}
+
+static DEFINE_PER_CPU(struct hrtimer, timers);
+
+static enum hrtimer_restart tick(struct hrtimer *timer)
+{
+	u32 ns = 1000 * timer_us;
+
+	call_some(get_random_u32());
+	if (READ_ONCE(stopping))
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(ns / 2 + get_random_u32() % ns));
+	return HRTIMER_RESTART;
+}
+
+static void start_timer(void *unused)
+{
+	struct hrtimer *timer = this_cpu_ptr(&timers);
+
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	timer->function = tick;
+	hrtimer_start(timer, ns_to_ktime(1000L * timer_us), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static atomic64_t nmis;
+
+#ifdef CONFIG_X86_64
+static struct cpumask nmi_cpus;
+
+static int nmi(unsigned int type, struct pt_regs *regs)
+{
+	if (!cpumask_test_and_clear_cpu(raw_smp_processor_id(), &nmi_cpus))
+		return NMI_DONE;
+	/* No randomness to be had here. */
+	call_some(atomic64_inc_return(&nmis) * 2654435761U);
+	return NMI_HANDLED;
+}
+
+static int nmi_sender(void *unused)
+{
+	while (!kthread_should_stop()) {
+		int cpu = cpumask_next((unsigned int)get_random_u32() % nr_cpu_ids - 1,
+				       cpu_online_mask);
+
+		preempt_disable();
+		if (cpu < nr_cpu_ids && cpu_online(cpu) && cpu != smp_processor_id() &&
+		    !cpumask_test_and_set_cpu(cpu, &nmi_cpus))
+			apic->send_IPI(cpu, NMI_VECTOR);
+		preempt_enable();
+		msleep(nmi_ms);
+	}
+	return 0;
+}
+#endif
+
+static struct torture_user staying[] = {
+	{ .kind = "graph" }, { .kind = "graph" }, { .kind = "fprobe" },
+	{ .kind = "kretprobe" }, { .kind = "kretprobe" }, { .kind = "kretprobe" },
+};
+
+static struct task_struct **tasks;
+static int nr_tasks;
+
+static void start_task(int (*fn)(void *), const char *name)
+{
+	struct task_struct *t = kthread_run(fn, NULL, "torture_%s", name);
+
+	if (!IS_ERR(t))
+		tasks[nr_tasks++] = t;
+}
+
+static void stop_tasks(void)
+{
+	int cpu;
+
+	while (nr_tasks)
+		kthread_stop(tasks[--nr_tasks]);
+	kfree(tasks);
+	WRITE_ONCE(stopping, true);
+	if (timer_us) {
+		for_each_possible_cpu(cpu) {
+			if (per_cpu(timers, cpu).function)
+				hrtimer_cancel(per_cpu_ptr(&timers, cpu));
+		}
+	}
+#ifdef CONFIG_X86_64
+	if (nmi_ms)
+		unregister_nmi_handler(NMI_LOCAL, "fgraph_torture");
+#endif
+}
+
+static unsigned long all_calls(void)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(calls, cpu);
+	return sum;
+}
+
+static int get_stats(char *buf, const struct kernel_param *kp)
+{
+	int len = scnprintf(buf, PAGE_SIZE, "calls %lu registered %lld nmis %lld wrong %lld\n",
+			    all_calls(), atomic64_read(&registered), atomic64_read(&nmis),
+			    atomic64_read(&wrong));
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(staying); i++) {
+		struct torture_user *u = &staying[i];
+
+		len += scnprintf(buf + len, PAGE_SIZE - len,
+				 "%s %s entries %lld returns %lld missed %lu\n", u->kind, u->name,
+				 atomic64_read(&u->entries), atomic64_read(&u->returns), missed(u));
+	}
+	return len;
+}
+
+static const struct kernel_param_ops stats_ops = { .get = get_stats };
+module_param_cb(stats, &stats_ops, NULL, 0444);
+MODULE_PARM_DESC(stats, "read: how far it is");
+
+static int __init fgraph_torture_init(void)
+{
+	int i, ret = 0;
+
+	tasks = kcalloc(num_online_cpus() * callers + churners + 1, sizeof(*tasks), GFP_KERNEL);
+	if (!tasks)
+		return -ENOMEM;
+	addrs[0] = (unsigned long)leaf;
+	addrs[1] = (unsigned long)nest;
+	addrs[2] = (unsigned long)tail;
+	addrs[3] = (unsigned long)sleeper;
+	for (i = 0; i < ARRAY_SIZE(staying) && !ret; i++) {
+		struct torture_user *u = &staying[i];
+
+		u->stays = true;
+		/* The first kretprobe is for leaves, the next for sleepers, ... */
+		ret = u->kind[0] == 'k' ? add_user(u, u->kind, (i - 3) * 2, 1, 0) :
+					  add_user(u, u->kind, 0, TRACED, i * 200);
+	}
+	if (ret) {
+		pr_err("%s: %d\n", staying[--i].kind, ret);
+		while (i--)
+			del_user(&staying[i]);
+		kfree(tasks);
+		return ret;
+	}
+
+	for (i = num_online_cpus() * callers; i > 0; i--)
+		start_task(caller, "caller");
+	for (i = churners; i > 0; i--)
+		start_task(churner, "churner");
+	if (timer_us)
+		on_each_cpu(start_timer, NULL, 1);
+#ifdef CONFIG_X86_64
+	if (nmi_ms && !register_nmi_handler(NMI_LOCAL, nmi, 0, "fgraph_torture"))
+		start_task(nmi_sender, "nmi");
+#else
+	if (nmi_ms)
+		pr_info("no NMIs here: this architecture has none to send\n");
+#endif
+	pr_info("started: %d tasks, timers each %d us\n", nr_tasks, timer_us);
+	return 0;
+}
+
+static void __exit fgraph_torture_exit(void)
+{
+	bool bad;
+	int i;
+
+	stop_tasks();
+	bad = atomic64_read(&wrong);
+	for (i = 0; i < ARRAY_SIZE(staying); i++) {
+		struct torture_user *u = &staying[i];
+
+		/* All calls are over, so everything must be even now. */
+		del_user(u);
+		pr_info("%s %s: entries %lld, returns %lld, missed %lu\n", u->kind, u->name,
+			atomic64_read(&u->entries), atomic64_read(&u->returns), missed(u));
+		if (atomic64_read(&u->entries) != atomic64_read(&u->returns) ||
+		    atomic64_read(&u->seq_in) != atomic64_read(&u->seq_out)) {
+			pr_err("%s %s: entries and returns do not match\n", u->kind, u->name);
+			bad = true;
+		}
+		/* The others' counts of what they missed are not exact. */
+		if (u->kind[0] == 'g' &&
+		    atomic64_read(&u->entries) + missed(u) != all_calls()) {
+			pr_err("%s %s: neither saw nor missed some calls\n", u->kind, u->name);
+			bad = true;
+		}
+	}
+	pr_info("%s: calls %lu, registered %lld, returns to users that went %lld, nmis %lld, wrong %lld\n",
+		bad ? "FAILURE" : "SUCCESS", all_calls(), atomic64_read(&registered),
+		atomic64_read(&churn_returns), atomic64_read(&nmis), atomic64_read(&wrong));
+}
+
+module_init(fgraph_torture_init);
+module_exit(fgraph_torture_exit);
+MODULE_DESCRIPTION("Torture of the return hook fgraph");
+MODULE_LICENSE("GPL");
