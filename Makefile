@@ -2,13 +2,13 @@
 # Values given on the command line reach the scripts as they are.
 vars := ARCH KERNEL CONFIG LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
 	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE \
-	CLIENTS DISK MINUTES TORTURE_ARGS
+	CLIENTS DISK MINUTES TORTURE_ARGS KERNELS
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
 
 # TREE names a tree that is built as it is: no series is applied.
 tree := $(if $(TREE),,tree)
 
-.PHONY: help setup tree refresh build run shell demo test torture baseline check series clean
+.PHONY: help setup tree refresh build run shell demo test torture bench baseline check series clean
 help:
 	@echo 'make setup      install the Debian packages needed (root or sudo)'
 	@echo 'make tree       build/tree: the base kernel and one commit for each step'
@@ -19,6 +19,7 @@ help:
 	@echo 'make test       everything that is tested, in guests of both architectures, or of ARCH'
 	@echo '                CLIENTS=1: and trace-cmd, perf, bpftrace, libbpf... (make setup CLIENTS=1)'
 	@echo 'make torture    hook, call, unregister, everywhere at once, for MINUTES=60'
+	@echo 'make bench      instructions per hooked call, KERNELS="base series"'
 	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds)'
 	@echo 'make series     build/series: the mails for git am and git send-email'
 	@echo 'make refresh    rewrite patches/ and whole files from the commits of build/tree, or TREE=PATH'
@@ -48,6 +49,8 @@ test: $(tree)
 	@scripts/test $(if $(ARCH),,all)
 torture: build
 	@scripts/torture
+bench: $(tree)
+	@scripts/bench
 baseline:
 	@scripts/tree base
 	@scripts/test baseline

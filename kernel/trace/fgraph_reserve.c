@@ -405,17 +405,22 @@ void fgraph_free_task(struct task_struct *task)
 
 /**
  * fgraph_reset_task() - the machine stack of a task starts anew
- * @task:	the idle task of a CPU that is offline
+ * @task:	the task: current
  *
- * Context: any.
+ * Nothing that was hooked on it returns.
+ *
+ * Context: the idle task of a CPU that comes up.
  */
 void fgraph_reset_task(struct task_struct *task)
 {
 	struct fgraph_stack *st = task->fgraph_stack;
 
+	preempt_disable_notrace();
 	while (st && !fgraph_stack_empty(st))
 		fgraph_stack_drop(st, st->top);
+	preempt_enable_notrace();
 }
+NOKPROBE_SYMBOL(fgraph_reset_task);
 
 static unsigned long count_in(void **place, unsigned int nr)
 {

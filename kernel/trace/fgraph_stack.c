@@ -168,7 +168,8 @@ unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *high)
 		void *top = READ_ONCE(st->top);
 		struct fgraph_frame *frame = fgraph_frame_of(top);
 
-		if (!frame || (void *)frame->retp < low || (void *)frame->retp >= high)
+		if (fgraph_kind(fgraph_head(top)) != FGRAPH_DONE &&
+		    (!frame || (void *)frame->retp < low || (void *)frame->retp >= high))
 			return dropped;
 		fgraph_stack_drop(st, top);
 	}

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a hooked call costs: net clock ticks a call, the empty loop subtracted.
+ *
+ * Meant for an emulator whose clock counts instructions (scripts/bench of the series' repository). Builds
+ * against any kernel since 6.1: what it measures is by public interfaces, but
+ * for register_ftrace_graph() where that is not exported.
+ *
+ *   echo ROW > /sys/module/fgraph_bench/parameters/row
+ *
+ * sets a row up, measures it and takes it down again; the result is in the log.
+ * A row whose callbacks did not see each call exactly once has no figure.
+ */
+#include <linux/delay.h>
+#include <linux/fprobe.h>
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/stacktrace.h>
+#include <linux/version.h>
+
+static unsigned long calls = 2000;
+module_param(calls, ulong, 0644);
+MODULE_PARM_DESC(calls, "how many calls to measure; three times as many are made");
+
+
+static unsigned long ticks(void)
+{
+#ifdef CONFIG_X86_64
+	return rdtsc();
+#else
+	unsigned long t;
+
+	asm volatile("isb; mrs %0, cntvct_el0" : "=r"(t) :: "memory");
+	return t;
+#endif
+}
+
+/* Traced; and one that ftrace cannot reach, long enough for a jump. */
+noinline void fgraph_bench_target(unsigned long *p);
+noinline void fgraph_bench_target(unsigned long *p)
+{
+	asm volatile("" :: "r"(p) : "memory");
+}
+
+noinline notrace void fgraph_bench_hidden(unsigned long *p);
+noinline notrace void fgraph_bench_hidden(unsigned long *p)
+{
+	asm volatile("nop; nop; nop; nop; nop; nop" :: "r"(p) : "memory");
+}
+
+/* Somewhere else. */
+noinline void fgraph_bench_other(unsigned long *p);
+noinline void fgraph_bench_other(unsigned long *p)
+{
+	asm volatile("" :: "r"(p) : "memory");
+}
+
+static void (*target)(unsigned long *) = fgraph_bench_target;
+static unsigned long entries, returns;
+
+static noinline notrace unsigned long run(unsigned long n)
+{
+	unsigned long t, x = 0, flags, i;
+	void (*f)(unsigned long *) = READ_ONCE(target);
+
+	local_irq_save(flags);
+	t = ticks();
+	for (i = 0; i < n; i++)
+		f(&x);
+	t = ticks() - t;
+	local_irq_restore(flags);
+	return t;
+}
+
+/* The empty loop, with either function. */
+static unsigned long empty[2];
+
+/* In hundredths of a tick. */
+static unsigned long per_call(void)
+{
+	unsigned long few, many;
+
+	run(100);
+	few = run(calls);
+	many = run(2 * calls);
+	return (many - few) * 100 / calls;
+}
+
+/* @users see each call once, at entry and at return as far as they ask for it. */
+static void measure(const char *row, unsigned long want_entries, unsigned long want_returns)
+{
+	unsigned long cost, made = 3 * calls + 100;
+
+	entries = 0;
+	returns = 0;
+	cost = per_call() - empty[target == fgraph_bench_hidden];
+	if (entries == want_entries * made && returns == want_returns * made)
+		pr_info("fgraph_bench: = %s %lu.%02lu\n", row, cost / 100, cost % 100);
+	else
+		pr_info("fgraph_bench: = %s void: %lu entries, %lu returns of %lu calls\n",
+			row, entries, returns, made);
+}
+
+static void *symbol(const char *name)
+{
+	struct kprobe kp = { .symbol_name = name };
+	void *addr;
+
+	if (register_kprobe(&kp))
+		return NULL;
+	addr = kp.addr;
+	unregister_kprobe(&kp);
+#ifdef CONFIG_X86_KERNEL_IBT
+	addr -= 4;
+#endif
+	return addr;
+}
+
+static char target_name[] = "fgraph_bench_target";
+
+/* ftrace */
+static void ftrace_entry(unsigned long ip, unsigned long parent_ip,
+			 struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	entries++;
+}
+
+static void row_ftrace(const char *row, int nr, bool regs)
+{
+	struct ftrace_ops *ops = kcalloc(nr, sizeof(*ops), GFP_KERNEL);
+	int i;
+
+	for (i = 0; ops && i < nr; i++) {
+		ops[i].func = ftrace_entry;
+		ops[i].flags = regs ? FTRACE_OPS_FL_SAVE_REGS : 0;
+		ftrace_set_filter(&ops[i], target_name, strlen(target_name), 1);
+		register_ftrace_function(&ops[i]);
+	}
+	if (ops)
+		measure(row, nr, 0);
+	for (i = 0; ops && i < nr; i++) {
+		unregister_ftrace_function(&ops[i]);
+		ftrace_free_filter(&ops[i]);
+	}
+	kfree(ops);
+}
+
+/* kprobes */
+static int kprobe_entry(struct kprobe *kp, struct pt_regs *regs)
+{
+	entries++;
+	return 0;
+}
+
+static void row_kprobe(const char *row)
+{
+	struct kprobe kp = { .symbol_name = target_name, .pre_handler = kprobe_entry };
+
+	if (!register_kprobe(&kp)) {
+		measure(row, 1, 0);
+		unregister_kprobe(&kp);
+	}
+}
+
+static int kretprobe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	entries++;
+	*(unsigned long *)ri->data = entries;
+	return 0;
+}
+
+static int kretprobe_exit(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	returns++;
+	return 0;
+}
+
+static struct kretprobe *add_kretprobes(int nr, const char *name, bool data)
+{
+	struct kretprobe *rp = kcalloc(nr, sizeof(*rp), GFP_KERNEL);
+	int i;
+
+	for (i = 0; rp && i < nr; i++) {
+		rp[i].kp.symbol_name = name;
+		rp[i].handler = kretprobe_exit;
+		rp[i].maxactive = 64;
+		if (data) {
+			rp[i].entry_handler = kretprobe_entry;
+			rp[i].data_size = 8;
+		}
+		if (register_kretprobe(&rp[i]))
+			pr_info("fgraph_bench: no kretprobe of %s\n", name);
+	}
+	return rp;
+}
+
+static void del_kretprobes(struct kretprobe *rp, int nr)
+{
+	int i;
+
+	for (i = 0; rp && i < nr; i++)
+		unregister_kretprobe(&rp[i]);
+	kfree(rp);
+}
+
+static void row_kretprobe(const char *row, int nr, bool hidden, bool data, unsigned int wait)
+{
+	struct kretprobe *rp = add_kretprobes(nr, hidden ? "fgraph_bench_hidden" : target_name,
+					      data);
+
+	/* The jump is put in place some time after. */
+	msleep(wait);
+	if (hidden)
+		target = fgraph_bench_hidden;
+	measure(row, data ? nr : 0, nr);
+	target = fgraph_bench_target;
+	del_kretprobes(rp, nr);
+}
+
+/* fprobe */
+#ifdef CONFIG_FPROBE
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
+static int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+			struct ftrace_regs *fregs, void *data)
+{
+	entries++;
+	return 0;
+}
+
+static void fprobe_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+			struct ftrace_regs *fregs, void *data)
+{
+	returns++;
+}
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+static int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+			struct pt_regs *regs, void *data)
+{
+	entries++;
+	return 0;
+}
+
+static void fprobe_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+			struct pt_regs *regs, void *data)
+{
+	returns++;
+}
+#else
+static void fprobe_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	entries++;
+}
+
+static void fprobe_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	returns++;
+}
+#endif
+
+static struct fprobe *add_fprobes(int nr, bool entry, bool exit, size_t data)
+{
+	struct fprobe *fp = kcalloc(nr, sizeof(*fp), GFP_KERNEL);
+	int i;
+
+	for (i = 0; fp && i < nr; i++) {
+		fp[i].entry_handler = entry ? fprobe_entry : NULL;
+		fp[i].exit_handler = exit ? fprobe_exit : NULL;
+		fp[i].entry_data_size = data;
+		fp[i].nr_maxactive = 64;
+		if (register_fprobe(&fp[i], target_name, NULL))
+			pr_info("fgraph_bench: no fprobe\n");
+	}
+	return fp;
+}
+
+static void del_fprobes(struct fprobe *fp, int nr)
+{
+	int i;
+
+	for (i = 0; fp && i < nr; i++)
+		unregister_fprobe(&fp[i]);
+	kfree(fp);
+}
+
+static void row_fprobe(const char *row, int nr, bool entry, bool exit, size_t data)
+{
+	struct fprobe *fp = add_fprobes(nr, entry, exit, data);
+
+	measure(row, entry ? nr : 0, exit ? nr : 0);
+	del_fprobes(fp, nr);
+}
+#endif
+
+/* function graph */
+static bool refuse;
+
+#ifdef CONFIG_FGRAPH	/* this series */
+#include <linux/fgraph.h>
+
+static int fgraph_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			void *data, struct ftrace_regs *fregs)
+{
+	entries++;
+	return !refuse;
+}
+
+static void fgraph_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			  void *data, struct fgraph_regs *regs)
+{
+	returns++;
+}
+
+static int graph_register(struct fgraph_ops *gops, size_t data)
+{
+	gops->data_size = data;
+	return register_ftrace_graph(gops);
+}
+
+#define graph_filter(gops, name) ftrace_set_filter(&(gops)->ops, name, strlen(name), 1)
+#define graph_free(gops)	ftrace_free_filter(&(gops)->ops)
+#define graph_unregister	unregister_ftrace_graph
+#else
+static int (*do_register)(struct fgraph_ops *gops);
+static void (*do_unregister)(struct fgraph_ops *gops);
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
+static int fgraph_entry(struct ftrace_graph_ent *ent, struct fgraph_ops *gops,
+			struct ftrace_regs *fregs)
+{
+	entries++;
+	return !refuse;
+}
+
+static void fgraph_return(struct ftrace_graph_ret *ret, struct fgraph_ops *gops,
+			  struct ftrace_regs *fregs)
+{
+	returns++;
+}
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+static int fgraph_entry(struct ftrace_graph_ent *ent, struct fgraph_ops *gops)
+{
+	entries++;
+	return !refuse;
+}
+
+static void fgraph_return(struct ftrace_graph_ret *ret, struct fgraph_ops *gops)
+{
+	returns++;
+}
+#else
+static int fgraph_entry(struct ftrace_graph_ent *ent)
+{
+	/* This user obeys set_ftrace_filter. */
+	entries++;
+	return !refuse;
+}
+
+static void fgraph_return(struct ftrace_graph_ret *ret)
+{
+	returns++;
+}
+#endif
+
+static int graph_register(struct fgraph_ops *gops, size_t data)
+{
+	if (!do_register) {
+		do_register = symbol("register_ftrace_graph");
+		do_unregister = symbol("unregister_ftrace_graph");
+	}
+	return do_register && do_unregister ? do_register(gops) : -ENOENT;
+}
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+#define graph_filter(gops, name) ftrace_set_filter(&(gops)->ops, name, strlen(name), 1)
+#define graph_free(gops)	ftrace_free_filter(&(gops)->ops)
+#else
+#define graph_filter(gops, name)
+#define graph_free(gops)
+#endif
+#define graph_unregister	do_unregister
+#endif
+
+static struct fgraph_ops *add_graphs(int nr, char *name, size_t data)
+{
+	struct fgraph_ops *gops = kcalloc(nr, sizeof(*gops), GFP_KERNEL);
+	int i;
+
+	for (i = 0; gops && i < nr; i++) {
+		gops[i].entryfunc = fgraph_entry;
+		gops[i].retfunc = fgraph_return;
+		graph_filter(&gops[i], name);
+		if (graph_register(&gops[i], data)) {
+			pr_info("fgraph_bench: only %d users of function graph\n", i);
+			break;
+		}
+	}
+	/* The rest is not registered: marked by having no callback. */
+	for (; gops && i < nr; i++)
+		gops[i].entryfunc = NULL;
+	return gops;
+}
+
+static void del_graphs(struct fgraph_ops *gops, int nr)
+{
+	int i;
+
+	for (i = 0; gops && i < nr; i++) {
+		if (gops[i].entryfunc)
+			graph_unregister(&gops[i]);
+		graph_free(&gops[i]);
+	}
+	kfree(gops);
+}
+
+static void row_graph(const char *row, int nr, size_t data, bool no, int others)
+{
+	struct fgraph_ops *other = add_graphs(others, "fgraph_bench_other", 0);
+	struct fgraph_ops *gops = add_graphs(nr, target_name, data);
+
+	refuse = no;
+	if (gops && gops[nr - 1].entryfunc)
+		measure(row, nr, no ? 0 : nr);
+	refuse = false;
+	del_graphs(gops, nr);
+	del_graphs(other, others);
+}
+
+static int set_row(const char *val, const struct kernel_param *param)
+{
+	char row[64];
+	int nr = 1, others;
+
+	strscpy(row, val, sizeof(row));
+	strim(row);
+	if (!strcmp(row, "plain"))
+		measure(row, 0, 0);
+	else if (sscanf(row, "ftrace*%d", &nr) == 1 || !strcmp(row, "ftrace"))
+		row_ftrace(row, nr, false);
+	else if (!strcmp(row, "ftrace-regs"))
+		row_ftrace(row, 1, true);
+	else if (!strcmp(row, "kprobe"))
+		row_kprobe(row);
+	else if (!strcmp(row, "kretprobe-hidden"))
+		row_kretprobe(row, 1, true, false, 1000);
+	else if (!strcmp(row, "kretprobe-data"))
+		row_kretprobe(row, 1, false, true, 0);
+	else if (sscanf(row, "kretprobe*%d", &nr) == 1 || !strcmp(row, "kretprobe"))
+		row_kretprobe(row, nr, false, false, 0);
+#ifdef CONFIG_FPROBE
+	else if (!strcmp(row, "fprobe-entry"))
+		row_fprobe(row, 1, true, false, 0);
+	else if (!strcmp(row, "fprobe-exit"))
+		row_fprobe(row, 1, false, true, 0);
+	else if (!strcmp(row, "fprobe-both"))
+		row_fprobe(row, 1, true, true, 0);
+	else if (!strcmp(row, "fprobe-data"))
+		row_fprobe(row, 1, true, true, 8);
+	else if (sscanf(row, "fprobe*%d", &nr) == 1)
+		row_fprobe(row, nr, false, true, 0);
+#endif
+	else if (sscanf(row, "graph+%d", &others) == 1)
+		row_graph(row, 1, 0, false, others);
+	else if (!strcmp(row, "graph-refused"))
+		row_graph(row, 1, 0, true, 0);
+	else if (!strcmp(row, "graph-data"))
+		row_graph(row, 1, 8, false, 0);
+	else if (sscanf(row, "graph*%d", &nr) == 1 || !strcmp(row, "graph"))
+		row_graph(row, nr, 0, false, 0);
+#ifdef CONFIG_FPROBE
+	else if (!strcmp(row, "all-three")) {
+		struct kretprobe *rp = add_kretprobes(1, target_name, false);
+		struct fprobe *fp = add_fprobes(1, false, true, 0);
+		struct fgraph_ops *gops = add_graphs(1, target_name, 0);
+
+		measure(row, 1, 3);
+		del_graphs(gops, 1);
+		del_fprobes(fp, 1);
+		del_kretprobes(rp, 1);
+	}
+#endif
+	else
+		return -EINVAL;
+	return 0;
+}
+
+static const struct kernel_param_ops row_ops = { .set = set_row };
+module_param_cb(row, &row_ops, NULL, 0200);
+MODULE_PARM_DESC(row, "what to measure");
+
+static int __init fgraph_bench_init(void)
+{
+	empty[0] = per_call();
+	target = fgraph_bench_hidden;
+	empty[1] = per_call();
+	target = fgraph_bench_target;
+	return 0;
+}
+
+static void __exit fgraph_bench_exit(void)
+{
+}
+
+module_init(fgraph_bench_init);
+module_exit(fgraph_bench_exit);
+MODULE_DESCRIPTION("What a hooked call costs");
+MODULE_LICENSE("GPL");

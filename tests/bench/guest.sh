@@ -1,0 +1,48 @@
+#!/bin/bash
+# In the guest of scripts/bench: measure each row of the module, and the tracers
+# that are driven from tracefs. What a kernel lacks has no line.
+set -u
+row=/sys/module/fgraph_bench/parameters/row
+target=fgraph_bench_target
+cd /sys/kernel/tracing || exit 1
+echo 0 >/proc/sys/kernel/watchdog 2>/dev/null
+insmod "$1" || exit 1
+dmesg -C
+
+# measure NAME [ROW]: the result under that name
+measure() {
+	local got
+	dmesg -C
+	echo "${2:-$1}" >"$row" 2>/dev/null
+	got=$(dmesg | sed -n 's/.*fgraph_bench: = //p')
+	[ -z "$got" ] || echo "@ ${1// /-} ${got#* }"
+}
+
+measure ftrace
+measure ftrace-regs
+measure kprobe
+measure kretprobe
+measure kretprobe-data
+echo 0 >/proc/sys/debug/kprobes-optimization 2>/dev/null
+measure kretprobe-breakpoint kretprobe-hidden
+if echo 1 >/proc/sys/debug/kprobes-optimization 2>/dev/null; then
+	measure kretprobe-jump kretprobe-hidden
+fi
+measure 'kretprobe*8'
+for r in fprobe-entry fprobe-exit fprobe-both fprobe-data 'fprobe*8'; do
+	measure "$r"
+done
+# On a kernel with one user of function graph, that user obeys this.
+echo "$target" >set_ftrace_filter
+for r in graph graph-refused graph-data graph+15 'graph*2' 'graph*16' all-three; do
+	measure "$r"
+done
+echo function_graph >current_tracer
+measure function_graph plain
+echo nop >current_tracer
+echo >set_ftrace_filter
+echo "r:bench $target ret=\$retval" >kprobe_events
+echo 1 >events/kprobes/enable
+measure r-event plain
+echo 0 >events/kprobes/enable
+echo >kprobe_events
