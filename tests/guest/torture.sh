@@ -39,7 +39,7 @@ toggle() { # the tracers, on what the module calls and on what makes a fork
 		echo "r:torture$n do_exit" >kprobe_events 2>/dev/null
 		echo "r:torture$n fgraph_torture_sleep \$retval" >kprobe_events 2>/dev/null
 		echo 1 >events/kprobes/enable
-		echo $((n % 2)) >/proc/sys/debug/kprobes-optimization 2>/dev/null
+		echo $((n % 2)) 2>/dev/null >/proc/sys/debug/kprobes-optimization
 		sleep 0.3
 		echo 0 >events/kprobes/enable
 		echo >kprobe_events
