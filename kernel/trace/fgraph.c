@@ -561,14 +561,14 @@ unsigned long *fgraph_task_word(struct fgraph_ops *gops)
 {
 	struct fgraph_stack *st = current->fgraph_stack;
 	struct fgraph_word *word;
+	unsigned long tag;
 
 	if (!st)
 		st = fgraph_stack_make();
 	word = st ? fgraph_stack_word(st, gops->word) : NULL;
 	if (!word)
 		return NULL;
-	while (unlikely(READ_ONCE(word->tag) != gops->tag)) {
-		unsigned long tag = READ_ONCE(word->tag);
+	while (unlikely((tag = READ_ONCE(word->tag)) != gops->tag)) {
 		unsigned long value = READ_ONCE(word->value);
 
 		/* Both at once: an interrupt may do the same, and use the word. */

@@ -418,6 +418,10 @@ void fgraph_reset_task(struct task_struct *task)
 	preempt_disable_notrace();
 	while (st && !fgraph_stack_empty(st))
 		fgraph_stack_drop(st, st->top);
+	/* As after a return: either the trim sees it empty, or we no users. */
+	smp_mb();
+	if (st && !READ_ONCE(fgraph_nr_users))
+		fgraph_trim_later();
 	preempt_enable_notrace();
 }
 NOKPROBE_SYMBOL(fgraph_reset_task);
