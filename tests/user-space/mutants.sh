@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2016 # the changes are written in perl
 # SPDX-License-Identifier: GPL-2.0
 #
 # Puts a defect into a copy of the core, one at a time, and sees whether the
