@@ -38,8 +38,13 @@ same "functions with more entries than returns or less" "$(awk '$1 == "func" && 
 # The stacks: at entry they begin with the function, at return with its caller.
 chain() { awk -v w="$1" -v f="$2" -v re="$3" '$1 == "stack" && $2 == w && $3 == f {
 	split($0, a, ": "); if ((a[2] " ") ~ re) n += $4 } END { print n + 0 }' "$W/out"; }
-callers="$F (common_nsleep )?${sys}(clock_)?nanosleep "
-same "do_nanosleep entered from its real callers" "$(chain entry do_nanosleep "^do_nanosleep $callers")" $n
+callers="(common_nsleep )?${sys}(clock_)?nanosleep "
+# A walk from registers at entry lacks the caller on arm64: it is still in the LR,
+# which the unwinder of 6.1 does not look at.
+[ "$(uname -m)" = aarch64 ] && direct= || direct="$F "
+same "do_nanosleep entered from its real callers" \
+	"$(chain entry do_nanosleep "^do_nanosleep $direct$callers")" $n
+callers="$F $callers"
 same "do_nanosleep returned to its real callers" "$(chain return do_nanosleep "^(do_nanosleep )?$callers")" $n
 same "$F returned to its real callers" "$(chain return $F "^($F )?(common_nsleep )?${sys}(clock_)?nanosleep ")" $n
 same "stacks with a trampoline" "$(grep '^stack' "$W/out" | grep -ciE 'fgraph|rethook|return_to_handler|trampoline|unknown')" 0
