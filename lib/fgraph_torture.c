@@ -476,7 +476,7 @@ static int __init fgraph_torture_init(void)
 		struct torture_user *u = &staying[i];
 
 		u->stays = true;
-		/* The first kretprobe is for leaves, the next for sleepers, ... */
+		/* The kretprobes are for leaves, for tail calls and for what is hidden. */
 		ret = u->kind[0] == 'k' ? add_user(u, u->kind, (i - 3) * 2, 1, 0) :
 					  add_user(u, u->kind, 0, TRACED, i * 200);
 	}

@@ -41,7 +41,7 @@ static void fgraph_reap(struct fgraph_stack *st, void *high)
 }
 NOKPROBE_SYMBOL(fgraph_reap);
 
-/* Of the newest frame with this place; usually it is on top. */
+/* The newest frame of a place; usually it is on top. */
 static struct fgraph_frame *fgraph_frame_at(struct fgraph_stack *st, unsigned long *retp)
 {
 	struct fgraph_frame *frame = fgraph_frame_of(READ_ONCE(st->top));
@@ -696,6 +696,17 @@ void fgraph_remove_user(struct fgraph_ops *gops)
 EXPORT_SYMBOL_GPL(fgraph_remove_user);
 
 #ifdef CONFIG_FUNCTION_TRACER
+static __always_inline int fgraph_hook_traced(struct fgraph_ops *gops, unsigned long ip,
+					      struct ftrace_regs *fregs)
+{
+	int ret;
+
+	preempt_disable_notrace();
+	ret = fgraph_hook_fast(gops, ip, &fregs->regs, true);
+	preempt_enable_notrace();
+	return ret;
+}
+
 /**
  * fgraph_hook_ftrace() - hook the return of a call, from an ftrace callback
  * @gops:	the user, registered
@@ -711,15 +722,10 @@ EXPORT_SYMBOL_GPL(fgraph_remove_user);
  */
 int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs)
 {
-	int ret;
-
 	/* Before anything looks at current. */
 	if (unlikely(!fgraph_retp_valid(fgraph_retp(&fregs->regs))))
 		return 0;
-	preempt_disable_notrace();
-	ret = fgraph_hook_fast(gops, ip, &fregs->regs, true);
-	preempt_enable_notrace();
-	return ret;
+	return fgraph_hook_traced(gops, ip, fregs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_ftrace);
 #endif /* CONFIG_FUNCTION_TRACER */
@@ -750,9 +756,7 @@ static void fgraph_ftrace_entry(unsigned long ip, unsigned long parent_ip,
 		return;
 	if (unlikely(atomic_read(&current->tracing_graph_pause)))
 		return;
-	preempt_disable_notrace();
-	fgraph_hook_fast(container_of(op, struct fgraph_ops, ops), ip, &fregs->regs, true);
-	preempt_enable_notrace();
+	fgraph_hook_traced(container_of(op, struct fgraph_ops, ops), ip, fregs);
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_entry);
 

@@ -58,12 +58,12 @@ enum fgraph_kind {
 #define FGRAPH_KIND_MASK	0xffUL
 /* The call was a tail call: a frame for the same return is below this one. */
 #define FGRAPH_TAIL		BIT(8)
-/* In a frame: there are FGRAPH_DONE records right below, to drop with it. */
-#define FGRAPH_OVER		BIT(11)
 /* A callback runs in this record, or in one further down, ... */
 #define FGRAPH_INSIDE		BIT(9)
 /* ... and it was called when another one ran in the same context. */
 #define FGRAPH_AGAIN		BIT(10)
+/* In a frame: there are FGRAPH_DONE records right below, to drop with it. */
+#define FGRAPH_OVER		BIT(11)
 /* Bits 16-31: how many slots of data lie below the header. */
 #define FGRAPH_BELOW_SHIFT	16
 #define FGRAPH_BELOW_MASK	(0xffffUL << FGRAPH_BELOW_SHIFT)
