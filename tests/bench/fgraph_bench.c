@@ -103,21 +103,6 @@ static void measure(const char *row, unsigned long want_entries, unsigned long w
 			row, entries, returns, made);
 }
 
-static void *symbol(const char *name)
-{
-	struct kprobe kp = { .symbol_name = name };
-	void *addr;
-
-	if (register_kprobe(&kp))
-		return NULL;
-	addr = kp.addr;
-	unregister_kprobe(&kp);
-#ifdef CONFIG_X86_KERNEL_IBT
-	addr -= 4;
-#endif
-	return addr;
-}
-
 static char target_name[] = "fgraph_bench_target";
 
 /* ftrace */
@@ -221,43 +206,33 @@ static void row_kretprobe(const char *row, int nr, bool hidden, bool data, unsig
 
 /* fprobe */
 #ifdef CONFIG_FPROBE
+/* What handlers are given, and whether that of the entry may refuse. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
-static int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-			struct ftrace_regs *fregs, void *data)
-{
-	entries++;
-	return 0;
-}
-
-static void fprobe_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-			struct ftrace_regs *fregs, void *data)
-{
-	returns++;
-}
+#define FPROBE_ARGS	struct fprobe *fp, unsigned long ip, unsigned long ret_ip, \
+			struct ftrace_regs *fregs, void *data
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
-static int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-			struct pt_regs *regs, void *data)
+#define FPROBE_ARGS	struct fprobe *fp, unsigned long ip, unsigned long ret_ip, \
+			struct pt_regs *regs, void *data
+#else
+#define FPROBE_ARGS	struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+static int fprobe_entry(FPROBE_ARGS)
 {
 	entries++;
 	return 0;
-}
-
-static void fprobe_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-			struct pt_regs *regs, void *data)
-{
-	returns++;
 }
 #else
-static void fprobe_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+static void fprobe_entry(FPROBE_ARGS)
 {
 	entries++;
 }
+#endif
 
-static void fprobe_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+static void fprobe_exit(FPROBE_ARGS)
 {
 	returns++;
 }
-#endif
 
 static struct fprobe *add_fprobes(int nr, bool entry, bool exit, size_t data)
 {
@@ -299,18 +274,10 @@ static bool refuse;
 #ifdef CONFIG_FGRAPH	/* this series */
 #include <linux/fgraph.h>
 
-static int fgraph_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-			void *data, struct ftrace_regs *fregs)
-{
-	entries++;
-	return !refuse;
-}
-
-static void fgraph_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-			  void *data, struct fgraph_regs *regs)
-{
-	returns++;
-}
+#define ENTRY_ARGS	struct fgraph_ops *gops, const struct fgraph_frame *frame, \
+			void *data, struct ftrace_regs *fregs
+#define RETURN_ARGS	struct fgraph_ops *gops, const struct fgraph_frame *frame, \
+			void *data, struct fgraph_regs *regs
 
 static int graph_register(struct fgraph_ops *gops, size_t data)
 {
@@ -322,45 +289,36 @@ static int graph_register(struct fgraph_ops *gops, size_t data)
 #define graph_free(gops)	ftrace_free_filter(&(gops)->ops)
 #define graph_unregister	unregister_ftrace_graph
 #else
+static void *symbol(const char *name)
+{
+	struct kprobe kp = { .symbol_name = name };
+	void *addr;
+
+	if (register_kprobe(&kp))
+		return NULL;
+	addr = kp.addr;
+	unregister_kprobe(&kp);
+#ifdef CONFIG_X86_KERNEL_IBT
+	addr -= 4;
+#endif
+	return addr;
+}
+
 static int (*do_register)(struct fgraph_ops *gops);
 static void (*do_unregister)(struct fgraph_ops *gops);
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
-static int fgraph_entry(struct ftrace_graph_ent *ent, struct fgraph_ops *gops,
-			struct ftrace_regs *fregs)
-{
-	entries++;
-	return !refuse;
-}
-
-static void fgraph_return(struct ftrace_graph_ret *ret, struct fgraph_ops *gops,
-			  struct ftrace_regs *fregs)
-{
-	returns++;
-}
+#define ENTRY_ARGS	struct ftrace_graph_ent *ent, struct fgraph_ops *gops, \
+			struct ftrace_regs *fregs
+#define RETURN_ARGS	struct ftrace_graph_ret *ret, struct fgraph_ops *gops, \
+			struct ftrace_regs *fregs
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
-static int fgraph_entry(struct ftrace_graph_ent *ent, struct fgraph_ops *gops)
-{
-	entries++;
-	return !refuse;
-}
-
-static void fgraph_return(struct ftrace_graph_ret *ret, struct fgraph_ops *gops)
-{
-	returns++;
-}
+#define ENTRY_ARGS	struct ftrace_graph_ent *ent, struct fgraph_ops *gops
+#define RETURN_ARGS	struct ftrace_graph_ret *ret, struct fgraph_ops *gops
 #else
-static int fgraph_entry(struct ftrace_graph_ent *ent)
-{
-	/* This user obeys set_ftrace_filter. */
-	entries++;
-	return !refuse;
-}
-
-static void fgraph_return(struct ftrace_graph_ret *ret)
-{
-	returns++;
-}
+/* This user obeys set_ftrace_filter. */
+#define ENTRY_ARGS	struct ftrace_graph_ent *ent
+#define RETURN_ARGS	struct ftrace_graph_ret *ret
 #endif
 
 static int graph_register(struct fgraph_ops *gops, size_t data)
@@ -381,6 +339,17 @@ static int graph_register(struct fgraph_ops *gops, size_t data)
 #endif
 #define graph_unregister	do_unregister
 #endif
+
+static int fgraph_entry(ENTRY_ARGS)
+{
+	entries++;
+	return !refuse;
+}
+
+static void fgraph_return(RETURN_ARGS)
+{
+	returns++;
+}
 
 static struct fgraph_ops *add_graphs(int nr, char *name, size_t data)
 {

@@ -7,7 +7,6 @@ target=fgraph_bench_target
 cd /sys/kernel/tracing || exit 1
 echo 0 >/proc/sys/kernel/watchdog 2>/dev/null
 insmod "$1" || exit 1
-dmesg -C
 
 # measure NAME [ROW]: the result under that name
 measure() {

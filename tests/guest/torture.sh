@@ -36,7 +36,6 @@ toggle() { # the tracers, on what the module calls and on what makes a fork
 		echo function >current_tracer
 		sleep 0.2
 		echo nop >current_tracer
-		echo "r:torture$n do_exit" >kprobe_events 2>/dev/null
 		echo "r:torture$n fgraph_torture_sleep \$retval" >kprobe_events 2>/dev/null
 		echo 1 >events/kprobes/enable
 		echo $((n % 2)) 2>/dev/null >/proc/sys/debug/kprobes-optimization
@@ -69,7 +68,8 @@ stacks() { # of whoever sleeps in a hooked call
 
 rm -f /tmp/stop /tmp/stacks
 before=$(tail -n 1 fgraph_users)
-modprobe fgraph_torture "${TORTURE_ARGS:-callers=3}" || exit 1
+read -ra args <<<"${TORTURE_ARGS:-callers=3}"
+modprobe fgraph_torture "${args[@]}" || exit 1
 storm &
 toggle &
 hotplug &
