@@ -42,9 +42,9 @@ static int timer_us = 1000;
 module_param(timer_us, int, 0444);
 MODULE_PARM_DESC(timer_us, "microseconds between calls in timer interrupts, 0 for none");
 
-static int nmi_ms = 5;
-module_param(nmi_ms, int, 0444);
-MODULE_PARM_DESC(nmi_ms, "milliseconds between calls in NMIs, 0 for none (x86_64)");
+static int nmi_us = 1000;
+module_param(nmi_us, int, 0444);
+MODULE_PARM_DESC(nmi_us, "microseconds between calls in NMIs, 0 for none (x86_64)");
 
 static int data = 4096;
 module_param(data, int, 0444);
@@ -388,7 +388,7 @@ static int nmi_sender(void *unused)
 		    !cpumask_test_and_set_cpu(cpu, &nmi_cpus))
 			apic->send_IPI(cpu, NMI_VECTOR);
 		preempt_enable();
-		msleep(nmi_ms);
+		usleep_range(nmi_us, 2 * nmi_us);
 	}
 	return 0;
 }
@@ -425,7 +425,7 @@ static void stop_tasks(void)
 		}
 	}
 #ifdef CONFIG_X86_64
-	if (nmi_ms)
+	if (nmi_us)
 		unregister_nmi_handler(NMI_LOCAL, "fgraph_torture");
 #endif
 }
@@ -495,10 +495,10 @@ static int __init fgraph_torture_init(void)
 	if (timer_us)
 		on_each_cpu(start_timer, NULL, 1);
 #ifdef CONFIG_X86_64
-	if (nmi_ms && !register_nmi_handler(NMI_LOCAL, nmi, 0, "fgraph_torture"))
+	if (nmi_us && !register_nmi_handler(NMI_LOCAL, nmi, 0, "fgraph_torture"))
 		start_task(nmi_sender, "nmi");
 #else
-	if (nmi_ms)
+	if (nmi_us)
 		pr_info("no NMIs here: this architecture has none to send\n");
 #endif
 	pr_info("started: %d tasks, timers each %d us\n", nr_tasks, timer_us);
