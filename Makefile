@@ -2,7 +2,7 @@
 # Values given on the command line reach the scripts as they are.
 vars := ARCH KERNEL CONFIG LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
 	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE \
-	CLIENTS DISK MINUTES TORTURE_ARGS KERNELS
+	CLIENTS BENCH DISK MINUTES TORTURE_ARGS KERNELS PROFILE
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
 
 # TREE names a tree that is built as it is: no series is applied.
@@ -19,7 +19,8 @@ help:
 	@echo 'make test       everything that is tested, in guests of both architectures, or of ARCH'
 	@echo '                CLIENTS=1: and trace-cmd, perf, bpftrace, libbpf... (make setup CLIENTS=1)'
 	@echo 'make torture    hook, call, unregister, everywhere at once, for MINUTES=60'
-	@echo 'make bench      instructions per hooked call, KERNELS="base series"'
+	@echo 'make bench      instructions per hooked call and memory, KERNELS="base series"'
+	@echo '                PROFILE=ROW: where the instructions of one call of that row go'
 	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds)'
 	@echo 'make series     build/series: the mails for git am and git send-email'
 	@echo 'make refresh    rewrite patches/ and whole files from the commits of build/tree, or TREE=PATH'

@@ -2,7 +2,7 @@
 /*
  * What a hooked call costs: net clock ticks a call, the empty loop subtracted.
  *
- * Meant for an emulator whose clock counts instructions (scripts/bench of the series' repository). Builds
+ * Meant for an emulator whose clock counts instructions, see scripts/bench. Builds
  * against any kernel since 6.1: what it measures is by public interfaces, but
  * for register_ftrace_graph() where that is not exported.
  *
@@ -15,6 +15,7 @@
 #include <linux/fprobe.h>
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
@@ -23,7 +24,6 @@
 static unsigned long calls = 2000;
 module_param(calls, ulong, 0644);
 MODULE_PARM_DESC(calls, "how many calls to measure; three times as many are made");
-
 
 static unsigned long ticks(void)
 {
@@ -396,9 +396,90 @@ static void row_graph(const char *row, int nr, size_t data, bool no, int others)
 	del_graphs(other, others);
 }
 
+/* Users of several kinds on one function. */
+static void row_kinds(const char *row, bool kretprobe, bool fprobe, bool graph)
+{
+	struct kretprobe *rp = add_kretprobes(kretprobe, target_name, false);
+#ifdef CONFIG_FPROBE
+	struct fprobe *fp = add_fprobes(fprobe, false, true, 0);
+#endif
+	struct fgraph_ops *gops = add_graphs(graph, target_name, 0);
+
+	if (!fprobe || IS_ENABLED(CONFIG_FPROBE))
+		measure(row, graph, kretprobe + fprobe + graph);
+	del_graphs(gops, graph);
+#ifdef CONFIG_FPROBE
+	del_fprobes(fp, fprobe);
+#endif
+	del_kretprobes(rp, kretprobe);
+}
+
+/* A stack trace from inside so many calls. */
+static unsigned long walk[512];
+static unsigned int walked;
+static unsigned long walk_ticks;
+
+noinline unsigned long fgraph_bench_nest(int depth);
+static unsigned long (*nest)(int depth) = fgraph_bench_nest;
+noinline unsigned long fgraph_bench_nest(int depth)
+{
+	if (depth > 1)
+		return READ_ONCE(nest)(depth - 1) + 1;
+	walk_ticks = ticks();
+	walked = stack_trace_save(walk, ARRAY_SIZE(walk), 0);
+	walk_ticks = ticks() - walk_ticks;
+	return 1;
+}
+
+static void row_unwind(const char *row, int depth)
+{
+	unsigned int plain, i, bad = 0;
+	struct fgraph_ops *gops;
+	unsigned long flags;
+
+	nest(depth);
+	plain = walked;
+	gops = add_graphs(1, "fgraph_bench_nest", 0);
+	local_irq_save(flags);
+	nest(depth);
+	nest(depth);
+	local_irq_restore(flags);
+	/* Only the callers, as without hooks. */
+	for (i = 0; i < depth; i++)
+		bad += walk[i] - (unsigned long)fgraph_bench_nest > 200;
+	if (gops && gops->entryfunc && walked == plain && !bad)
+		pr_info("fgraph_bench: = %s %lu.00\n", row, walk_ticks);
+	else
+		pr_info("fgraph_bench: = %s void: %u of %u found, %u wrong\n",
+			row, walked, plain, bad);
+	del_graphs(gops, 1);
+}
+
+/* So many users come and go, each of the target: in ticks a user. */
+static void row_register(const char *row, const char *kind, int nr)
+{
+	struct fgraph_ops *gops = NULL;
+	struct kretprobe *rp = NULL;
+	unsigned long t = ticks();
+
+	if (!strcmp(kind, "kretprobe")) {
+		rp = add_kretprobes(nr, target_name, false);
+		del_kretprobes(rp, nr);
+	} else if (!strcmp(kind, "graph")) {
+		gops = add_graphs(nr, target_name, 0);
+		if (gops && !gops[nr - 1].entryfunc)
+			t = 0;
+		del_graphs(gops, nr);
+	} else {
+		t = 0;
+	}
+	if (t)
+		pr_info("fgraph_bench: = %s %lu.00\n", row, (ticks() - t) / nr);
+}
+
 static int set_row(const char *val, const struct kernel_param *param)
 {
-	char row[64];
+	char row[64], kind[16];
 	int nr = 1, others;
 
 	strscpy(row, val, sizeof(row));
@@ -437,22 +518,64 @@ static int set_row(const char *val, const struct kernel_param *param)
 		row_graph(row, 1, 8, false, 0);
 	else if (sscanf(row, "graph*%d", &nr) == 1 || !strcmp(row, "graph"))
 		row_graph(row, nr, 0, false, 0);
-#ifdef CONFIG_FPROBE
-	else if (!strcmp(row, "all-three")) {
-		struct kretprobe *rp = add_kretprobes(1, target_name, false);
-		struct fprobe *fp = add_fprobes(1, false, true, 0);
-		struct fgraph_ops *gops = add_graphs(1, target_name, 0);
-
-		measure(row, 1, 3);
-		del_graphs(gops, 1);
-		del_fprobes(fp, 1);
-		del_kretprobes(rp, 1);
-	}
-#endif
+	else if (!strcmp(row, "kretprobe+fprobe"))
+		row_kinds(row, true, true, false);
+	else if (!strcmp(row, "kretprobe+graph"))
+		row_kinds(row, true, false, true);
+	else if (!strcmp(row, "all-three"))
+		row_kinds(row, true, true, true);
+	else if (sscanf(row, "unwind*%d", &nr) == 1)
+		row_unwind(row, nr);
+	else if (sscanf(row, "register-%15[a-z]*%d", kind, &nr) == 2)
+		row_register(row, kind, nr);
 	else
 		return -EINVAL;
 	return 0;
 }
+
+/* Tasks that sleep and never meet a hook. */
+static struct task_struct **sleepers;
+static unsigned int nr_sleepers;
+
+static int sleeper(void *unused)
+{
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(MAX_SCHEDULE_TIMEOUT);
+	return 0;
+}
+
+static void stop_sleepers(void)
+{
+	while (nr_sleepers)
+		kthread_stop(sleepers[--nr_sleepers]);
+	kvfree(sleepers);
+	sleepers = NULL;
+}
+
+static int set_tasks(const char *val, const struct kernel_param *param)
+{
+	unsigned int nr;
+	int ret = kstrtouint(val, 0, &nr);
+
+	if (ret)
+		return ret;
+	stop_sleepers();
+	sleepers = kvcalloc(nr, sizeof(*sleepers), GFP_KERNEL);
+	if (!sleepers)
+		return -ENOMEM;
+	while (nr_sleepers < nr) {
+		struct task_struct *task = kthread_run(sleeper, NULL, "bench%u", nr_sleepers);
+
+		if (IS_ERR(task))
+			return PTR_ERR(task);
+		sleepers[nr_sleepers++] = task;
+	}
+	return 0;
+}
+
+static const struct kernel_param_ops tasks_ops = { .set = set_tasks };
+module_param_cb(tasks, &tasks_ops, NULL, 0200);
+MODULE_PARM_DESC(tasks, "how many tasks to have that sleep");
 
 static const struct kernel_param_ops row_ops = { .set = set_row };
 module_param_cb(row, &row_ops, NULL, 0200);
@@ -469,6 +592,7 @@ static int __init fgraph_bench_init(void)
 
 static void __exit fgraph_bench_exit(void)
 {
+	stop_sleepers();
 }
 
 module_init(fgraph_bench_init);

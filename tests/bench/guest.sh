@@ -27,14 +27,27 @@ measure kretprobe-breakpoint kretprobe-hidden
 if echo 1 >/proc/sys/debug/kprobes-optimization 2>/dev/null; then
 	measure kretprobe-jump kretprobe-hidden
 fi
-measure 'kretprobe*8'
-for r in fprobe-entry fprobe-exit fprobe-both fprobe-data 'fprobe*8'; do
+for r in fprobe-entry fprobe-exit fprobe-both fprobe-data; do
 	measure "$r"
+done
+for n in 2 4 8 16 100; do
+	measure "kretprobe*$n"
+	measure "fprobe*$n"
 done
 # On a kernel with one user of function graph, that user obeys this.
 echo "$target" >set_ftrace_filter
-for r in graph graph-refused graph-data graph+15 'graph*2' 'graph*16' all-three; do
+for r in graph graph-refused graph-data graph+15 graph+1000 'graph*2' 'graph*4' 'graph*8' \
+	'graph*16' 'graph*100' kretprobe+fprobe kretprobe+graph all-three; do
 	measure "$r"
+done
+echo "fgraph_bench_nest" >set_ftrace_filter
+for n in 10 50 200; do
+	measure "unwind*$n"
+done
+echo "$target" >set_ftrace_filter
+for r in kretprobe graph; do
+	measure "register-$r*1"
+	measure "register-$r*1000"
 done
 echo function_graph >current_tracer
 measure function_graph plain

@@ -1,0 +1,66 @@
+#!/bin/bash
+# In the guest of scripts/bench: kilobytes that each kind of user takes with many
+# tasks asleep that never meet a hook, and what is left when it has gone.
+set -u
+param=/sys/module/fgraph_bench/parameters
+target=fgraph_bench_target
+cd /sys/kernel/tracing || exit 1
+insmod "$1" || exit 1
+echo 100000 >/proc/sys/kernel/threads-max
+echo 100000 >/proc/sys/kernel/pid_max
+ulimit -u unlimited
+
+used() {
+	local n all=0
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	# What is freed late, and pages that CPUs keep for themselves.
+	sleep 1
+	echo 1 >/proc/sys/vm/compact_memory 2>/dev/null
+	while read -r name n _; do
+		case $name in
+		MemTotal:) all=$((all + n)) ;;
+		MemFree:)  all=$((all - n)) ;;
+		esac
+	done </proc/meminfo
+	echo "$all"
+}
+
+# measure NAME ON OFF: two commands
+measure() {
+	local before during after
+	before=$(used)
+	eval "$2" || return
+	during=$(used)
+	eval "$3"
+	after=$(used)
+	echo "@ $1 $((during - before))"
+	echo "@ $1,after $((after - before))"
+}
+
+events() {
+	local i
+	for i in $(seq "$1"); do
+		echo "r:bench$i $target \$retval"
+	done >kprobe_events
+	echo 1 >events/kprobes/enable
+}
+no_events() {
+	echo 0 >events/kprobes/enable
+	echo >kprobe_events
+}
+
+# What is made at the first use, and stays.
+echo "$target" >set_ftrace_filter
+echo function_graph >current_tracer
+echo nop >current_tracer
+events 1000
+no_events
+for tasks in 2000 20000; do
+	echo "$tasks" >"$param/tasks"
+	measure "function_graph,$tasks-tasks" 'echo function_graph >current_tracer' \
+		'echo nop >current_tracer'
+	measure "r-event,$tasks-tasks" 'events 1' no_events
+done
+echo 0 >"$param/tasks"
+measure 1000-r-events 'events 1000' no_events
