@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-#include "../fake.h"
-#include "../../../../include/linux/fgraph.h"
