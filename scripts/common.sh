@@ -31,10 +31,8 @@ set_arch() {
 	esac
 }
 set_arch
-case $CONFIG in
-tracing|kprobes|clients) ;;
-*) die "CONFIG=$CONFIG: not tracing, kprobes or clients" ;;
-esac
+CONFIGS='tracing kprobes clients debug kcsan frame-pointer'
+[[ " $CONFIGS " = *" $CONFIG "* ]] || die "CONFIG=$CONFIG: not one of $CONFIGS"
 # Git that does the same whatever the user's and the machine's settings are.
 vcs() {
 	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git \
