@@ -2,7 +2,7 @@
 # Values given on the command line reach the scripts as they are.
 vars := ARCH KERNEL CONFIG LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
 	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE \
-	CLIENTS BENCH DISK MINUTES TORTURE_ARGS KERNELS PROFILE
+	CLIENTS BENCH DEBUG DISK MINUTES TORTURE_ARGS KERNELS PROFILE
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
 
 # TREE names a tree that is built as it is: no series is applied.
@@ -18,6 +18,7 @@ help:
 	@echo 'make demo       what the series does, in one boot'
 	@echo 'make test       everything that is tested, in guests of both architectures, or of ARCH'
 	@echo '                CLIENTS=1: and trace-cmd, perf, bpftrace, libbpf... (make setup CLIENTS=1)'
+	@echo '                DEBUG=1: and kernels with KASAN, lockdep, kmemleak, with KCSAN'
 	@echo 'make torture    hook, call, unregister, everywhere at once, for MINUTES=60'
 	@echo 'make bench      instructions per hooked call and memory, KERNELS="base series"'
 	@echo '                PROFILE=ROW: where the instructions of one call of that row go'
@@ -27,7 +28,7 @@ help:
 	@echo 'make baseline   measure tests/baseline/ARCH.list on the base kernel'
 	@echo 'make clean      remove what was built, but not the tree'
 	@echo
-	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients'
+	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer'
 	@echo 'LINUX=PATH   another 6.1.y as the base    TREE=PATH  build this tree as it is'
 	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= DISK=FILE LOG=FILE VERBOSE=1'
 
