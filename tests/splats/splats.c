@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * One bug of each kind that the debugging configurations look for. Those that
- * lockdep finds come last: it then looks no further.
+ * lockdep finds come first: any other may end its looking, as does the deadlock.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -104,13 +104,13 @@ static int __init splats_init(void)
 	if (IS_ENABLED(CONFIG_KCSAN))
 		splat_kcsan();
 	if (IS_ENABLED(CONFIG_KASAN)) {
-		splat_kasan();
+		splat_rcu();
+		splat_locks();
 		splat_sleep();
 		splat_preempt();
 		splat_list();
-		splat_rcu();
 		splat_leak();
-		splat_locks();
+		splat_kasan();
 	}
 	return 0;
 }
