@@ -8,6 +8,7 @@
  */
 #include <linux/fgraph.h>
 #include <linux/kprobes.h>
+#include <linux/preempt.h>
 
 #include "kretprobe.h"
 
@@ -24,8 +25,9 @@ static int kretprobe_entry(struct fgraph_ops *gops, const struct fgraph_frame *f
 }
 NOKPROBE_SYMBOL(kretprobe_entry);
 
-static void kretprobe_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-			     void *data, struct fgraph_regs *regs)
+static __no_kcsan void kretprobe_return(struct fgraph_ops *gops,
+					const struct fgraph_frame *frame,
+					void *data, struct fgraph_regs *regs)
 {
 	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
 	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
@@ -34,7 +36,8 @@ static void kretprobe_return(struct fgraph_ops *gops, const struct fgraph_frame 
 
 	/*
 	 * Probes that the handler hits are skipped, and BPF asks which one
-	 * runs. While there is a current kprobe, its status must be valid.
+	 * runs. While there is a current kprobe, its status must be valid. It is
+	 * while there is none that an interrupt's kprobe changes it: no matter.
 	 */
 	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
 	barrier();
@@ -61,6 +64,24 @@ int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs)
 	return 0;
 }
 NOKPROBE_SYMBOL(pre_handler_kretprobe);
+
+/*
+ * The function is called where the handlers of another probe run. An interrupt
+ * of them has its return hooked all the same; what handlers call has not, or
+ * they might never come to an end.
+ */
+bool kretprobe_reentered(struct kprobe *p, struct pt_regs *regs, int count)
+{
+	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
+
+	if (p->pre_handler != pre_handler_kretprobe || kprobe_disabled(p) ||
+	    rp->entry_handler || !(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
+	    fgraph_in_callback(count))
+		return false;
+	pre_handler_kretprobe(p, regs);
+	return true;
+}
+NOKPROBE_SYMBOL(kretprobe_reentered);
 
 /* Before the kprobe of @rp, at @addr, is registered. */
 int kretprobe_add(struct kretprobe *rp, void *addr)

@@ -52,6 +52,7 @@ MODULE_PARM_DESC(data, "bytes of private data, at most, of users that come and g
 
 /* Calls of what ftrace knows. */
 static DEFINE_PER_CPU(unsigned long, calls);
+static DEFINE_PER_CPU(unsigned long, hidden_calls);
 
 typedef unsigned long (*target_t)(unsigned long n);
 
@@ -125,7 +126,7 @@ struct torture_user {
 	char			*name;
 	bool			stays;
 	u32			refuse;
-	atomic64_t		seq;
+	atomic64_t		calls, seq;
 	atomic64_t		entries, returns;
 	atomic64_t		seq_in, seq_out;
 };
@@ -135,7 +136,8 @@ static bool stopping;
 
 static bool note_entry(struct torture_user *u, struct note *note, unsigned long *retp)
 {
-	if (u->refuse && !(get_random_u32() % u->refuse))
+	/* Maybe in NMI: no randomness to be had here. */
+	if (u->refuse && !(atomic64_inc_return(&u->calls) % u->refuse))
 		return false;
 	note->user = u;
 	note->retp = retp;
@@ -186,6 +188,15 @@ static int kret_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
+static int only_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct torture_user *u = container_of(get_kretprobe(ri), struct torture_user, rp);
+
+	atomic64_inc(&u->entries);
+	atomic64_inc(&u->returns);
+	return 0;
+}
+
 static void fp_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
 {
 	note_entry(container_of(fp, struct torture_user, fp), data, NULL);
@@ -225,6 +236,11 @@ static int add_user(struct torture_user *u, const char *kind, int first, int nr,
 		u->rp.data_size = min(sizeof(struct note) + size, (size_t)KRETPROBE_MAX_DATA_SIZE);
 		ret = register_kretprobe(&u->rp);
 		break;
+	case 'r':
+		u->rp.kp.symbol_name = names[first];
+		u->rp.handler = only_return;
+		ret = register_kretprobe(&u->rp);
+		break;
 	case 'f':
 		u->refuse = 0;
 		u->fp.entry_handler = fp_entry;
@@ -246,6 +262,7 @@ static void del_user(struct torture_user *u)
 		ftrace_free_filter(&u->gops.ops);
 		break;
 	case 'k':
+	case 'r':
 		unregister_kretprobe(&u->rp);
 		break;
 	case 'f':
@@ -258,7 +275,8 @@ static unsigned long missed(struct torture_user *u)
 {
 	switch (u->kind[0]) {
 	case 'g': return atomic_long_read(&u->gops.missed);
-	case 'k': return u->rp.nmissed + u->rp.kp.nmissed;
+	case 'k':
+	case 'r': return u->rp.nmissed + u->rp.kp.nmissed;
 	default: return u->fp.nmissed;
 	}
 }
@@ -285,6 +303,7 @@ static void call_some(u32 random)
 			atomic64_inc(&wrong);
 		break;
 	default:
+		this_cpu_inc(hidden_calls);
 		if (READ_ONCE(hidden)(n) != n + 2)
 			atomic64_inc(&wrong);
 		break;
@@ -397,6 +416,7 @@ static int nmi_sender(void *unused)
 static struct torture_user staying[] = {
 	{ .kind = "graph" }, { .kind = "graph" }, { .kind = "fprobe" },
 	{ .kind = "kretprobe" }, { .kind = "kretprobe" }, { .kind = "kretprobe" },
+	{ .kind = "return" },
 };
 
 static struct task_struct **tasks;
@@ -440,6 +460,19 @@ static unsigned long all_calls(void)
 	return sum;
 }
 
+/* All that a user should have seen. */
+static unsigned long calls_for(struct torture_user *u)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	if (u->kind[0] == 'g')
+		return all_calls();
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(hidden_calls, cpu);
+	return sum;
+}
+
 static int get_stats(char *buf, const struct kernel_param *kp)
 {
 	int len = scnprintf(buf, PAGE_SIZE, "calls %lu registered %lld nmis %lld wrong %lld\n",
@@ -477,8 +510,12 @@ static int __init fgraph_torture_init(void)
 
 		u->stays = true;
 		/* The kretprobes are for leaves, for tail calls and for what is hidden. */
-		ret = u->kind[0] == 'k' ? add_user(u, u->kind, (i - 3) * 2, 1, 0) :
-					  add_user(u, u->kind, 0, TRACED, i * 200);
+		if (u->kind[0] == 'k')
+			ret = add_user(u, u->kind, (i - 3) * 2, 1, 0);
+		else if (u->kind[0] == 'r')
+			ret = add_user(u, u->kind, TRACED, 1, 0);
+		else
+			ret = add_user(u, u->kind, 0, TRACED, i * 200);
 	}
 	if (ret) {
 		pr_err("%s: %d\n", staying[--i].kind, ret);
@@ -524,9 +561,12 @@ static void __exit fgraph_torture_exit(void)
 			pr_err("%s %s: entries and returns do not match\n", u->kind, u->name);
 			bad = true;
 		}
-		/* The others' counts of what they missed are not exact. */
-		if (u->kind[0] == 'g' &&
-		    atomic64_read(&u->entries) + missed(u) != all_calls()) {
+		/*
+		 * The others' counts of what they missed are not exact. A kretprobe
+		 * without an entry handler misses next to nothing.
+		 */
+		if ((u->kind[0] == 'g' || u->kind[0] == 'r') &&
+		    atomic64_read(&u->entries) + missed(u) != calls_for(u)) {
 			pr_err("%s %s: neither saw nor missed some calls\n", u->kind, u->name);
 			bad = true;
 		}

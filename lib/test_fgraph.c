@@ -474,6 +474,56 @@ static void test_errors(void)
 	check_error(unhook_user(&u), 0);
 }
 
+static bool saw(const struct test_user *u, unsigned int calls)
+{
+	return u->entries == calls && u->returns == calls;
+}
+
+static void call_add_inner(void)
+{
+	check(READ_ONCE(target_add)(1) == 2 && READ_ONCE(target_inner)(1) == 101,
+	      "add and inner return what they should");
+}
+
+/* Each has its own filter, however many there are. */
+static void test_filters(void)
+{
+	static struct test_user u[4];
+	int i, ret = 0;
+
+	for (i = 0; i < ARRAY_SIZE(u); i++) {
+		init_user(&u[i], "filters");
+		ret = ret ?: hook_user(&u[i], i & 1 ? "test_fgraph_inner" : "test_fgraph_add");
+	}
+	check(!ret, "four users of two functions: %d", ret);
+	call_add_inner();
+	check(saw(&u[0], 1) && saw(&u[1], 1) && saw(&u[2], 1) && saw(&u[3], 1),
+	      "each was called once");
+	unhook_user(&u[2]);
+	unhook_user(&u[3]);
+	call_add_inner();
+	check(saw(&u[0], 2) && saw(&u[1], 2), "two are left: each was called once");
+	unhook_user(&u[1]);
+	call_add_inner();
+	check(saw(&u[0], 3), "one is left: it was called once");
+	check(saw(&u[1], 2) && saw(&u[2], 1) && saw(&u[3], 1), "and no one else");
+	unhook_user(&u[0]);
+	call_add_inner();
+	check(saw(&u[0], 3), "none is left");
+
+	/* Not what the last one had. */
+	ret = hook_user(&u[0], "test_fgraph_inner");
+	check(!ret, "the first one with another filter: %d", ret);
+	call_add_inner();
+	check(saw(&u[0], 4), "it was called once");
+	unhook_user(&u[0]);
+	ret = hook_user(&u[3], "test_fgraph_add");
+	check(!ret, "another one: %d", ret);
+	call_add_inner();
+	check(saw(&u[0], 4) && saw(&u[3], 2), "it was called once");
+	unhook_user(&u[3]);
+}
+
 /* Some functions for many users. */
 #define MANY(n)								\
 	static noinline unsigned long test_fgraph_many_##n(unsigned long x) \
@@ -633,6 +683,7 @@ static const struct {
 	{ "tail",	test_tail },
 	{ "retval",	test_retval },
 	{ "errors",	test_errors },
+	{ "filters",	test_filters },
 	{ "many",	test_many },
 	{ "int3",	test_int3,	test_int3_exit },
 	{ "inflight",	test_inflight,	test_inflight_exit },

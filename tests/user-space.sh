@@ -9,7 +9,7 @@
 locate
 tests=$SRC/tools/testing/fgraph
 [ -f "$tests/Makefile" ] || { echo "$SRC has no tools/testing/fgraph"; exit 4; }
-run() { timeout 900 make -C "$tests" O="$BUILD/user-space" "$@"; }
+run() { timeout 900 make -C "$tests" O="$BUILD/user-space" CORPUS="$ROOT/tests/corpus" "$@"; }
 if [ $# -gt 0 ]; then
 	run -s "$@"
 	exit

@@ -119,6 +119,18 @@ enum {
 };
 
 /**
+ * struct fgraph_record - private: what a user pushes
+ * @head:	header
+ * @size:	bytes
+ * @data:	offset of its private data from the header
+ */
+struct fgraph_record {
+	unsigned long		head;
+	unsigned int		size;
+	int			data;
+};
+
+/**
  * struct fgraph_ops - a user of fgraph
  * @entryfunc:	called at entry, or NULL to want every return
  * @retfunc:	called at return, or NULL for a user of entries only, whose
@@ -137,8 +149,8 @@ enum {
  * @missed:	calls that this user did not get for lack of memory, or because
  *		they were made by a callback of fgraph
  * @tag:	private: id and generation while registered, else 0
- * @frame_head:	private: header of its frames
- * @entry_head:	private: header of its entries in others' frames
+ * @frame:	private: its frames
+ * @entry:	private: its entries in others' frames
  * @trampoline:	private: what its frames need as return address
  * @id:		private: where it is in the table of users
  * @word:	private: index of the task-local word
@@ -159,8 +171,8 @@ struct fgraph_ops {
 	atomic_long_t		missed;
 	unsigned long		tag;
 #ifdef CONFIG_FGRAPH
-	unsigned long		frame_head;
-	unsigned long		entry_head;
+	struct fgraph_record	frame;
+	struct fgraph_record	entry;
 	unsigned long		trampoline;
 #endif
 	unsigned int		id;
@@ -173,6 +185,7 @@ int fgraph_add_user(struct fgraph_ops *gops);
 int fgraph_retire_user(struct fgraph_ops *gops);
 void fgraph_synchronize(void);
 void fgraph_remove_user(struct fgraph_ops *gops);
+bool fgraph_in_callback(int count);
 int fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
 int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs);
 

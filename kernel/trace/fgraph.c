@@ -111,18 +111,37 @@ NOKPROBE_SYMBOL(fgraph_context_within);
  * Make room for a record. @high: frames of places below that, on the same stack,
  * are abandoned. @above: what the header must keep from those further down.
  */
-static void *fgraph_push(struct fgraph_stack *st, void *high, unsigned long head,
-			 unsigned long *above)
+static void *fgraph_push(struct fgraph_stack *st, void *high,
+			 const struct fgraph_record *what, unsigned long *above)
 {
 	void *top;
 
-	if (unlikely(!fgraph_stack_fits(READ_ONCE(st->top), fgraph_size(head))))
+	if (unlikely(!fgraph_stack_fits(READ_ONCE(st->top), what->size)))
 		fgraph_reap(st, high);
 	top = READ_ONCE(st->top);
 	*above = fgraph_head(top) & FGRAPH_CONTEXT;
-	return fgraph_stack_reserve(st, top, head, fgraph_context_within(*above));
+	return fgraph_stack_reserve(st, top, what, fgraph_context_within(*above));
 }
 NOKPROBE_SYMBOL(fgraph_push);
+
+/**
+ * fgraph_in_callback() - does a callback of fgraph run in this context?
+ * @count:	preempt_count() of a context on this CPU, the current one or one
+ *		that it interrupts for a moment
+ *
+ * Context: any, preemption disabled.
+ *
+ * Return: whether one does, in the same of task, softirq, interrupt and NMI.
+ */
+bool fgraph_in_callback(int count)
+{
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
+	unsigned long above = st ? fgraph_head(READ_ONCE(st->top)) : 0;
+
+	return (above & FGRAPH_INSIDE) &&
+	       fgraph_level(above) == fgraph_level((unsigned long)count << FGRAPH_COUNT_SHIFT);
+}
+NOKPROBE_SYMBOL(fgraph_in_callback);
 
 /*
  * What callbacks call is not hooked, or it might go on for ever: but once. An
@@ -134,33 +153,28 @@ static noinline bool fgraph_recursion(unsigned long above)
 }
 NOKPROBE_SYMBOL(fgraph_recursion);
 
-/* A call that is hooked already gets one more user. */
-static int fgraph_join(struct fgraph_ops *gops, unsigned long tag,
-		       struct fgraph_stack *st, struct fgraph_frame *frame,
-		       struct pt_regs *regs, void *high)
+/*
+ * A call that is hooked already gets one more user. @entry is reserved, @above
+ * is for its header, @run is FGRAPH_RUN or 0, @users those down to the frame.
+ */
+static __always_inline void fgraph_join(struct fgraph_ops *gops, unsigned long tag,
+					struct fgraph_stack *st, struct fgraph_frame *frame,
+					struct fgraph_entry *entry, unsigned long above,
+					unsigned long run, unsigned long users,
+					struct pt_regs *regs)
 {
-	unsigned long head = gops->entry_head, above;
-	struct fgraph_entry *entry;
-
-	entry = fgraph_push(st, high, head, &above);
-	if (unlikely(!entry)) {
-		fgraph_miss(gops);
-		return -ENOMEM;
-	}
-
-	if (!fgraph_wanted(gops, frame, fgraph_entry_data(entry, head), regs)) {
-		fgraph_stack_pop(st, entry);
-		return 0;
-	}
 	entry->tag = tag;
 	entry->frame = frame;
-	fgraph_stack_commit(entry, head | above);
+	entry->users = users | fgraph_user_bit(tag);
+	if (unlikely(!fgraph_wanted(gops, frame, (void *)entry + gops->entry.data, regs))) {
+		fgraph_stack_pop(st, entry);
+		return;
+	}
+	fgraph_stack_commit(entry, gops->entry.head | above | run);
 
 	if (gops->flags & FGRAPH_FULL_REGS)
 		WRITE_ONCE(*fgraph_entry_slot(regs), (unsigned long)fgraph_trampoline_full);
-	return 0;
 }
-NOKPROBE_SYMBOL(fgraph_join);
 
 /* Any call, in any state of the shadow stack. */
 static noinline int fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func,
@@ -169,9 +183,10 @@ static noinline int fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func
 	unsigned long *retp = fgraph_retp(regs), *slot = fgraph_entry_slot(regs);
 	/* Before all else: whoever registers writes it last. */
 	unsigned long tag = smp_load_acquire(&gops->tag);
-	struct fgraph_stack *st = current->fgraph_stack;
-	unsigned long ret = READ_ONCE(*slot), head, above;
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
+	unsigned long ret = READ_ONCE(*slot), above, tail = 0;
 	bool hooked = fgraph_is_trampoline(ret);
+	struct fgraph_entry *entry;
 	struct fgraph_frame *frame;
 	void *high;
 
@@ -186,7 +201,6 @@ static noinline int fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func
 		high = hooked ? retp : retp + 1;
 	else
 		high = __builtin_frame_address(0);
-	head = gops->frame_head;
 
 	if (unlikely(!st)) {
 		st = fgraph_stack_make();
@@ -199,27 +213,38 @@ static noinline int fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func
 		/* Not a return address that we know the real one of. */
 		if (WARN_ON_ONCE(!frame))
 			goto miss;
-		if (frame->func == func && !fgraph_frame_has(st, frame, tag))
-			return fgraph_join(gops, tag, st, frame, regs, high);
+		if (frame->func == func && !fgraph_frame_has(st, frame, tag)) {
+			unsigned long users = 0, run = 0;
+
+			entry = fgraph_push(st, high, &gops->entry, &above);
+			if (unlikely(!entry))
+				goto miss;
+			/* Where a chunk begins, there is no run. */
+			if (fgraph_run_of((void *)entry - gops->entry.size, &users) == frame)
+				run = FGRAPH_RUN;
+			fgraph_join(gops, tag, st, frame, entry, above, run, run ? users : 0,
+				    regs);
+			return 0;
+		}
 		/* A tail call: both calls return at once, the newer one first. */
 		ret = frame->ret;
-		head |= FGRAPH_TAIL;
+		tail = FGRAPH_TAIL;
 	}
 
-	frame = fgraph_push(st, high, head, &above);
+	frame = fgraph_push(st, high, &gops->frame, &above);
 	if (unlikely(!frame))
 		goto miss;
 	frame->func = func;
 	frame->ret = ret;
 	frame->retp = retp;
 
-	if (!fgraph_wanted(gops, frame, fgraph_frame_data(frame, head), regs)) {
+	if (!fgraph_wanted(gops, frame, (void *)frame + gops->frame.data, regs)) {
 		fgraph_stack_pop(st, frame);
 		return 0;
 	}
 	frame->tag = tag;
 	/* An unwinder that finds the trampoline must find the frame. */
-	fgraph_stack_commit(frame, head | above);
+	fgraph_stack_commit(frame, gops->frame.head | above | tail);
 
 	if (gops->flags & FGRAPH_FULL_REGS)
 		WRITE_ONCE(*slot, (unsigned long)fgraph_trampoline_full);
@@ -232,46 +257,108 @@ miss:
 }
 NOKPROBE_SYMBOL(fgraph_hook_slow);
 
-/* Nearly all calls: fgraph_hook_slow() less all that does not happen. */
-static __always_inline int fgraph_hook_fast(struct fgraph_ops *gops, unsigned long func,
-					    struct pt_regs *regs, bool traced)
+/* Neither of those below. */
+static noinline int fgraph_hook_unusual(struct fgraph_ops *gops, unsigned long func,
+					struct pt_regs *regs, bool traced)
 {
-	struct fgraph_stack *st = current->fgraph_stack;
-	unsigned long *slot = fgraph_entry_slot(regs);
-	unsigned long ret = READ_ONCE(*slot);
-	unsigned long head, above, tag;
-	struct fgraph_frame *frame;
-	void *top;
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
 
-	if (unlikely(!st || fgraph_is_trampoline(ret)))
-		goto slow;
-	top = READ_ONCE(st->top);
-	above = fgraph_head(top) & FGRAPH_CONTEXT;
-	/* Before all else: whoever registers writes it last. */
-	tag = smp_load_acquire(&gops->tag);
-	head = gops->frame_head;
-	if (unlikely(above || !tag || !fgraph_stack_fits(top, fgraph_size(head))))
-		goto slow;
-
-	frame = fgraph_stack_reserve(st, top, head, fgraph_context());
-	frame->tag = tag;
-	frame->func = func;
-	frame->ret = ret;
-	frame->retp = fgraph_retp(regs);
-	if (unlikely(!fgraph_wanted(gops, frame, fgraph_frame_data(frame, head), regs))) {
-		fgraph_stack_pop(st, frame);
-		return 0;
-	}
-	/* An unwinder that finds the trampoline must find the frame. */
-	fgraph_stack_commit(frame, head);
-	WRITE_ONCE(*slot, gops->trampoline);
-	return 0;
-slow:
 	if (traced && st && unlikely(fgraph_recursion(fgraph_head(READ_ONCE(st->top))))) {
 		fgraph_miss(gops);
 		return -EBUSY;
 	}
 	return fgraph_hook_slow(gops, func, regs, traced);
+}
+NOKPROBE_SYMBOL(fgraph_hook_unusual);
+
+/*
+ * Nearly all calls that are hooked already, fgraph_hook_slow() less all that does
+ * not happen: the frame of the call is on top, with others who have joined.
+ */
+static noinline int fgraph_hook_again(struct fgraph_ops *gops, unsigned long func,
+				      struct pt_regs *regs, bool traced)
+{
+	struct fgraph_frame *frame;
+	unsigned long tag, users;
+	struct fgraph_stack *st;
+	void *top;
+	int ret = 0;
+
+	preempt_disable_notrace();
+	/* Only from now on does fgraph_trim() wait for us. */
+	st = READ_ONCE(current->fgraph_stack);
+	if (unlikely(!st))
+		goto slow;
+	top = READ_ONCE(st->top);
+	/* Before all else: whoever registers writes it last. */
+	tag = smp_load_acquire(&gops->tag);
+	if (unlikely((fgraph_head(top) & FGRAPH_CONTEXT) || !tag))
+		goto slow;
+	frame = fgraph_run_of(top, &users);
+	if (unlikely(!frame || frame->retp != fgraph_retp(regs) || frame->func != func ||
+		     (users & fgraph_user_bit(tag)) ||
+		     !fgraph_stack_fits(top, gops->entry.size)))
+		goto slow;
+	fgraph_join(gops, tag, st, frame,
+		    fgraph_stack_reserve(st, top, &gops->entry, fgraph_context()),
+		    0, FGRAPH_RUN, users, regs);
+	goto out;
+slow:
+	ret = fgraph_hook_unusual(gops, func, regs, traced);
+out:
+	preempt_enable_notrace();
+	return ret;
+}
+NOKPROBE_SYMBOL(fgraph_hook_again);
+
+/* And nearly all that are not. */
+static __always_inline int fgraph_hook_first(struct fgraph_ops *gops, unsigned long func,
+					     struct pt_regs *regs, bool traced)
+{
+	struct fgraph_frame *frame;
+	struct fgraph_stack *st;
+	unsigned long tag;
+	void *top;
+	int ret = 0;
+
+	preempt_disable_notrace();
+	/* Only from now on does fgraph_trim() wait for us. */
+	st = READ_ONCE(current->fgraph_stack);
+	if (unlikely(!st))
+		goto slow;
+	top = READ_ONCE(st->top);
+	/* Before all else: whoever registers writes it last. */
+	tag = smp_load_acquire(&gops->tag);
+	if (unlikely((fgraph_head(top) & FGRAPH_CONTEXT) || !tag ||
+		     !fgraph_stack_fits(top, gops->frame.size)))
+		goto slow;
+
+	frame = fgraph_stack_reserve(st, top, &gops->frame, fgraph_context());
+	frame->tag = tag;
+	frame->func = func;
+	frame->ret = *fgraph_entry_slot(regs);
+	frame->retp = fgraph_retp(regs);
+	if (unlikely(!fgraph_wanted(gops, frame, (void *)frame + gops->frame.data, regs))) {
+		fgraph_stack_pop(st, frame);
+		goto out;
+	}
+	/* An unwinder that finds the trampoline must find the frame. */
+	fgraph_stack_commit(frame, gops->frame.head);
+	WRITE_ONCE(*fgraph_entry_slot(regs), gops->trampoline);
+	goto out;
+slow:
+	ret = fgraph_hook_unusual(gops, func, regs, traced);
+out:
+	preempt_enable_notrace();
+	return ret;
+}
+
+static __always_inline int fgraph_hook_fast(struct fgraph_ops *gops, unsigned long func,
+					    struct pt_regs *regs, bool traced)
+{
+	if (fgraph_is_trampoline(READ_ONCE(*fgraph_entry_slot(regs))))
+		return fgraph_hook_again(gops, func, regs, traced);
+	return fgraph_hook_first(gops, func, regs, traced);
 }
 
 /**
@@ -306,11 +393,11 @@ NOKPROBE_SYMBOL(fgraph_hook);
 static __always_inline bool fgraph_tell(unsigned long tag, struct fgraph_frame *frame,
 					void *data, struct fgraph_regs *regs)
 {
-	struct fgraph_ops *gops = fgraph_user(tag);
+	struct fgraph_slot *slot = fgraph_slot(tag & FGRAPH_ID_MASK);
 
-	if (unlikely(!gops))
+	if (unlikely(READ_ONCE(slot->tag) != tag))
 		return true;
-	gops->retfunc(gops, frame, data, regs);
+	slot->gops->retfunc(slot->gops, frame, data, regs);
 	return false;
 }
 
@@ -389,6 +476,57 @@ static noinline unsigned long fgraph_return_slow(struct fgraph_stack *st, unsign
 }
 NOKPROBE_SYMBOL(fgraph_return_slow);
 
+/*
+ * As fgraph_return_slow(), for a frame that is on top, with those who have
+ * joined and nothing in between.
+ */
+static noinline unsigned long fgraph_return_run(struct fgraph_stack *st, unsigned long *retp,
+						struct fgraph_regs *regs)
+{
+	unsigned long head, ret, users;
+	struct fgraph_frame *frame;
+	bool gone = false;
+	void *top, *rec;
+
+	if (unlikely(!st))
+		goto slow;
+	top = READ_ONCE(st->top);
+	frame = fgraph_run_of(top, &users);
+	if (unlikely(!frame || frame->retp != retp))
+		goto slow;
+	head = fgraph_head(top);
+	if (unlikely((head | fgraph_head(frame)) & (FGRAPH_CONTEXT | FGRAPH_TAIL | FGRAPH_OVER)))
+		goto slow;
+
+	ret = frame->ret;
+	if (regs->full)
+		fgraph_fixup_regs(regs->full, ret);
+	fgraph_set_head(top, head | fgraph_context());
+	barrier();
+	for (rec = top; rec != frame; rec -= fgraph_size(head)) {
+		struct fgraph_entry *entry = rec;
+
+		head = fgraph_head(entry);
+		gone |= fgraph_tell(entry->tag, frame, fgraph_entry_data(entry, head), regs);
+	}
+	head = fgraph_head(frame);
+	gone |= fgraph_tell(frame->tag, frame, fgraph_frame_data(frame, head), regs);
+
+	WRITE_ONCE(*fgraph_record_slot(retp), ret);
+	barrier();
+	/* Unless something that a callback called was abandoned. */
+	if (likely(READ_ONCE(st->top) == top))
+		fgraph_stack_drop_run(st, top, frame);
+	else
+		fgraph_stack_pop(st, frame);
+	if (unlikely(gone))
+		fgraph_user_gone();
+	return ret;
+slow:
+	return fgraph_return_slow(st, retp, regs);
+}
+NOKPROBE_SYMBOL(fgraph_return_run);
+
 /* Nearly always there is one user, with little data, and nothing in between. */
 static __always_inline unsigned long fgraph_return(unsigned long *retp,
 						   struct fgraph_regs *regs)
@@ -399,13 +537,13 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 	bool gone;
 
 	preempt_disable_notrace();
-	st = current->fgraph_stack;
+	st = READ_ONCE(current->fgraph_stack);
 	frame = st ? READ_ONCE(st->top) : NULL;
 	if (unlikely(!frame))
-		goto slow;
+		goto run;
 	head = fgraph_head(frame);
 	if (unlikely((u32)head != FGRAPH_FRAME || frame->retp != retp))
-		goto slow;
+		goto run;
 
 	ret = frame->ret;
 	if (regs->full)
@@ -416,7 +554,6 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 	/* As long as the trampoline is there, unwinders need a frame. */
 	WRITE_ONCE(*fgraph_record_slot(retp), ret);
 	barrier();
-	/* Unless something that the callback called was abandoned. */
 	if (likely(READ_ONCE(st->top) == frame))
 		fgraph_stack_drop_header(st, frame, (void *)frame - FGRAPH_SLOT);
 	else
@@ -425,8 +562,8 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 		fgraph_user_gone();
 	preempt_enable_notrace();
 	return ret;
-slow:
-	ret = fgraph_return_slow(st, retp, regs);
+run:
+	ret = fgraph_return_run(st, retp, regs);
 	preempt_enable_notrace();
 	return ret;
 }
@@ -527,7 +664,7 @@ NOKPROBE_SYMBOL(fgraph_parent_data);
  */
 int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **users, int max)
 {
-	struct fgraph_stack *st = current->fgraph_stack;
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
 	struct fgraph_ops *gops;
 	int nr = 0;
 	void *rec;
@@ -559,7 +696,7 @@ NOKPROBE_SYMBOL(fgraph_frame_users);
  */
 unsigned long *fgraph_task_word(struct fgraph_ops *gops)
 {
-	struct fgraph_stack *st = current->fgraph_stack;
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
 	struct fgraph_word *word;
 	unsigned long tag;
 
@@ -599,12 +736,10 @@ static int add_user(struct fgraph_ops *gops)
 	ret = fgraph_reserve_start(gops->data_size);
 	if (ret)
 		return ret;
-	gops->frame_head = FGRAPH_FRAME |
-		fgraph_slots_below(gops->data_size, sizeof_field(struct fgraph_frame, data)) <<
-		FGRAPH_BELOW_SHIFT;
-	gops->entry_head = FGRAPH_ENTRY |
-		fgraph_slots_below(gops->data_size, sizeof_field(struct fgraph_entry, data)) <<
-		FGRAPH_BELOW_SHIFT;
+	gops->frame = fgraph_record(FGRAPH_FRAME, gops->data_size,
+				    offsetof(struct fgraph_frame, data));
+	gops->entry = fgraph_record(FGRAPH_ENTRY, gops->data_size,
+				    offsetof(struct fgraph_entry, data));
 	gops->trampoline = (unsigned long)(gops->flags & FGRAPH_FULL_REGS ?
 					   fgraph_trampoline_full : fgraph_trampoline_light);
 	if (gops->flags & FGRAPH_TASK_WORD) {
@@ -696,17 +831,6 @@ void fgraph_remove_user(struct fgraph_ops *gops)
 EXPORT_SYMBOL_GPL(fgraph_remove_user);
 
 #ifdef CONFIG_FUNCTION_TRACER
-static __always_inline int fgraph_hook_traced(struct fgraph_ops *gops, unsigned long ip,
-					      struct ftrace_regs *fregs)
-{
-	int ret;
-
-	preempt_disable_notrace();
-	ret = fgraph_hook_fast(gops, ip, &fregs->regs, true);
-	preempt_enable_notrace();
-	return ret;
-}
-
 /**
  * fgraph_hook_ftrace() - hook the return of a call, from an ftrace callback
  * @gops:	the user, registered
@@ -725,7 +849,7 @@ int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_
 	/* Before anything looks at current. */
 	if (unlikely(!fgraph_retp_valid(fgraph_retp(&fregs->regs))))
 		return 0;
-	return fgraph_hook_traced(gops, ip, fregs);
+	return fgraph_hook_fast(gops, ip, &fregs->regs, true);
 }
 NOKPROBE_SYMBOL(fgraph_hook_ftrace);
 #endif /* CONFIG_FUNCTION_TRACER */
@@ -756,7 +880,7 @@ static void fgraph_ftrace_entry(unsigned long ip, unsigned long parent_ip,
 		return;
 	if (unlikely(atomic_read(&current->tracing_graph_pause)))
 		return;
-	fgraph_hook_traced(container_of(op, struct fgraph_ops, ops), ip, fregs);
+	fgraph_hook_fast(container_of(op, struct fgraph_ops, ops), ip, &fregs->regs, true);
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_entry);
 

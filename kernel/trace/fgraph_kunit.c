@@ -8,6 +8,7 @@
 #include <linux/fgraph.h>
 #include <linux/ftrace.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
@@ -50,11 +51,11 @@ static struct fgraph_stack *stack(struct kunit *test, int chunks)
 
 static void *reserve(struct fgraph_stack *st, size_t size, size_t room)
 {
+	struct fgraph_record what = fgraph_record(FGRAPH_NONE, size, FGRAPH_SLOT - room);
 	void *rec;
 
 	preempt_disable();
-	rec = fgraph_stack_reserve(st, READ_ONCE(st->top),
-				   fgraph_slots_below(size, room) << FGRAPH_BELOW_SHIFT, 0);
+	rec = fgraph_stack_reserve(st, READ_ONCE(st->top), &what, 0);
 	preempt_enable();
 	return rec;
 }
@@ -170,6 +171,36 @@ static void stack_entries(struct kunit *test)
 	fgraph_stack_pop(st, frame);
 	KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(st));
 	check_clean(test, st);
+}
+
+/* A frame and all who joined it, with data of any size, go in one go. */
+static void stack_run(struct kunit *test)
+{
+	struct fgraph_stack *st = stack(test, 3);
+	static const size_t sizes[] = { 0, 8, ENTRY_ROOM + 1, 200, 0 };
+	struct fgraph_frame *first = push(st, 0, 0), *frame;
+	int round, i;
+
+	/* In the first chunk, and at the start of the second one. */
+	for (round = 0; round < 2; round++) {
+		void *top = st->top, *rec;
+
+		frame = push(st, 1, round * 100);
+		for (i = 0; i < ARRAY_SIZE(sizes); i++)
+			push_entry(st, frame, sizes[i]);
+		rec = st->top;
+		fgraph_stack_drop_run(st, rec, frame);
+		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
+		check_clean(test, st);
+		/* Alone, it is its own run. */
+		frame = push(st, 1, 0);
+		fgraph_stack_drop_run(st, frame, frame);
+		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
+		check_clean(test, st);
+		while (!round && fgraph_stack_fits(st->top, 3 * FGRAPH_SLOT))
+			push(st, 1, 0);
+	}
+	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), first);
 }
 
 /* Data lies in the record or below its header, and nowhere else. */
@@ -370,8 +401,8 @@ static void stack_search(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), second);
 	/* What looks like a frame but is none. */
 	entry = push_entry(st, second, 0);
-	entry->data[0] = RET(9);
-	entry->data[1] = (unsigned long)RETP(9);
+	entry->users = RET(9);
+	entry->data[0] = (unsigned long)RETP(9);
 	first = reserve(st, 0, FRAME_ROOM);
 	first->retp = RETP(9);
 	KUNIT_EXPECT_NULL(test, fgraph_stack_search(st, RETP(9)));
@@ -479,6 +510,7 @@ static void stack_interrupted(struct kunit *test)
 static struct kunit_case stack_cases[] = {
 	KUNIT_CASE(stack_order),
 	KUNIT_CASE(stack_entries),
+	KUNIT_CASE(stack_run),
 	KUNIT_CASE(stack_data),
 	KUNIT_CASE(stack_chunks),
 	KUNIT_CASE(stack_big_chunks),
@@ -689,7 +721,22 @@ static void users_many(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, no_memory());
 }
 
+/* What nobody hooked has no return address; nor has the trampoline itself. */
+static void unwind_unknown(struct kunit *test)
+{
+	unsigned long light = (unsigned long)fgraph_trampoline_light, cursor = 0, word;
+	unsigned long full = (unsigned long)fgraph_trampoline_full;
+
+	KUNIT_EXPECT_EQ(test, fgraph_ret_addr(current, &cursor, light, &word, &word), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_ret_addr(current, &cursor, full, &word, &word), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_ret_addr(&init_task, &cursor, full, &word, &word), 0);
+	KUNIT_EXPECT_EQ(test, cursor, 0);
+	word = (unsigned long)unwind_unknown;
+	KUNIT_EXPECT_EQ(test, fgraph_ret_addr(current, &cursor, word, &word, &word), word);
+}
+
 static struct kunit_case users_cases[] = {
+	KUNIT_CASE(unwind_unknown),
 	KUNIT_CASE(users_errors),
 	KUNIT_CASE(users_generation),
 	KUNIT_CASE(users_many),
@@ -1022,9 +1069,22 @@ static void expect_stack_empty(struct kunit *test)
 	check_clean(test, current->fgraph_stack);
 }
 
+/* As new, but for what ftrace keeps in the ops: it also lists those trampolines. */
+static void clear(struct hook_user *u, int nr)
+{
+	while (nr--) {
+		struct fgraph_ops __maybe_unused old = u[nr].gops;
+
+		memset(&u[nr], 0, sizeof(*u));
+#ifdef CONFIG_FUNCTION_TRACER
+		u[nr].gops.ops = old.ops;
+#endif
+	}
+}
+
 static int hook_init(struct kunit *test)
 {
-	memset(users, 0, sizeof(users));
+	clear(users, MAX_USERS);
 	memset(sleepers, 0, sizeof(sleepers));
 	return 0;
 }
@@ -1261,6 +1321,68 @@ static void hook_join_kretprobe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), 2);
 }
 
+/* A probe that is hit in an interrupt of another one's handler. */
+static struct {
+	struct irq_work			work;
+	const struct fgraph_kunit_targets *t;
+	unsigned int			returns;
+	bool				done;
+} nested;
+
+static void nested_interrupt(struct irq_work *work)
+{
+	nested.t->nest(nested.t, 0);
+	WRITE_ONCE(nested.done, true);
+}
+
+static int nested_outer(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	int ms;
+
+	nested.t->nest(nested.t, 0);
+	irq_work_queue(&nested.work);
+	for (ms = 0; ms < 1000 && !READ_ONCE(nested.done); ms++)
+		mdelay(1);
+	return 0;
+}
+
+static int nested_inner(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	nested.returns++;
+	nested.t->nest(nested.t, 0);
+	return 0;
+}
+
+/*
+ * A kretprobe sees the return of what interrupts a handler, and not of what
+ * handlers call.
+ */
+static void hook_kretprobe_nested(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe_seen *outer = kretprobe(test, t->add), *inner = kretprobe(test, t->nest);
+
+	outer->rp.handler = nested_outer;
+	inner->rp.handler = nested_inner;
+	inner->rp.entry_handler = NULL;
+	nested.work = IRQ_WORK_INIT_HARD(nested_interrupt);
+	nested.t = t;
+	nested.returns = 0;
+	nested.done = false;
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&outer->rp), 0);
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&inner->rp), 0);
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	irq_work_sync(&nested.work);
+	expect_stack_empty(test);
+	unregister_kretprobe(&inner->rp);
+	unregister_kretprobe(&outer->rp);
+	KUNIT_EXPECT_TRUE(test, nested.done);
+	KUNIT_EXPECT_EQ(test, nested.returns, 1);
+	/* By the handler of one, and of the other. */
+	KUNIT_EXPECT_EQ(test, inner->rp.kp.nmissed + inner->rp.nmissed, 2);
+}
+
 static void hook_change_value(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -1317,7 +1439,7 @@ static void hook_data(struct kunit *test)
 
 	/* Three users of a size, and all sizes at once. */
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		memset(users, 0, 3 * sizeof(*users));
+		clear(users, 3);
 		for (j = 0; j < 3; j++) {
 			users[j].gops.data_size = sizes[i];
 			hook(test, &users[j], t->add);
@@ -1330,7 +1452,7 @@ static void hook_data(struct kunit *test)
 		}
 	}
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		memset(&users[i], 0, sizeof(*users));
+		clear(&users[i], 1);
 		users[i].gops.data_size = sizes[i];
 		hook(test, &users[i], t->add);
 	}
@@ -1921,7 +2043,7 @@ static void hook_late(struct kunit *test)
 		/* Else there is a jump soon, which is another way. */
 		if (hidden)
 			KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
-		memset(u, 0, 2 * sizeof(*u));
+		clear(u, 2);
 		/* Some of these may be inlined, but not the first one. */
 		for (i = 0; i < ARRAY_SIZE(on_the_way); i++)
 			ftrace_set_filter(&way->gops.ops, (char *)on_the_way[i],
@@ -2079,7 +2201,7 @@ static void hook_come_and_go(struct kunit *test)
 	for (i = 0; i < 24; i++) {
 		u = &users[i % 4];
 		unhook(u);
-		memset(u, 0, sizeof(*u));
+		clear(u, 1);
 		u->gops.entryfunc = count_entry;
 		u->gops.retfunc = count_return;
 		u->gops.data_size = i * 40;
@@ -2108,6 +2230,7 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_full_regs, via_gen),
 	KUNIT_CASE_PARAM(hook_join, via_gen),
 	KUNIT_CASE_PARAM(hook_join_kretprobe, via_gen),
+	KUNIT_CASE_PARAM(hook_kretprobe_nested, via_gen),
 	KUNIT_CASE_PARAM(hook_change_value, via_gen),
 	KUNIT_CASE_PARAM(hook_veto, via_gen),
 	KUNIT_CASE_PARAM(hook_data, via_gen),

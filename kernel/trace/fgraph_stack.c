@@ -155,8 +155,7 @@ NOKPROBE_SYMBOL(fgraph_stack_extend);
  * CPU went offline in it, or the stack was rewound. Stops at the first record
  * that may be alive.
  *
- * An interrupt may do the same meanwhile. So one record is dropped at a time:
- * if it is gone already, that leaves the top on an empty slot, no more.
+ * An interrupt may do the same meanwhile.
  *
  * Return: the number of records dropped.
  */
@@ -166,12 +165,13 @@ unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *high)
 
 	for (;; dropped++) {
 		void *top = READ_ONCE(st->top);
+		unsigned long head = fgraph_head(top);
 		struct fgraph_frame *frame = fgraph_frame_of(top);
 
-		if (fgraph_kind(fgraph_head(top)) != FGRAPH_DONE &&
+		if (fgraph_kind(head) != FGRAPH_DONE &&
 		    (!frame || (void *)frame->retp < low || (void *)frame->retp >= high))
 			return dropped;
-		fgraph_stack_drop(st, top);
+		fgraph_stack_drop_once(st, top, head);
 	}
 }
 NOKPROBE_SYMBOL(fgraph_stack_reap);
@@ -267,11 +267,12 @@ NOKPROBE_SYMBOL(fgraph_stack_done);
 /*
  * As fgraph_stack_search(), but the task may run meanwhile: what was a header
  * may be data by now. So nothing is followed but links of chunks, sizes are
- * held against the chunk, and each link must lead to an earlier chunk.
+ * held against the chunk, and each link must lead to an earlier chunk. Whoever
+ * writes data there does not know of us: no race to report.
  */
-static unsigned long find_from(struct fgraph_stack *st, void *rec,
-			       unsigned long *cursor, unsigned long *low,
-			       unsigned long *high)
+static __no_kcsan unsigned long find_from(struct fgraph_stack *st, void *rec,
+					  unsigned long *cursor, unsigned long *low,
+					  unsigned long *high)
 {
 	struct fgraph_chunk *c = chunk_of(st, rec, NULL);
 

@@ -30,6 +30,7 @@
 #ifndef _FGRAPH_STACK_H
 #define _FGRAPH_STACK_H
 
+#include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
@@ -64,6 +65,8 @@ enum fgraph_kind {
 #define FGRAPH_AGAIN		BIT(10)
 /* In a frame: there are FGRAPH_DONE records right below, to drop with it. */
 #define FGRAPH_OVER		BIT(11)
+/* In an entry: from here to its frame there are only such entries. */
+#define FGRAPH_RUN		BIT(12)
 /* Bits 16-31: how many slots of data lie below the header. */
 #define FGRAPH_BELOW_SHIFT	16
 #define FGRAPH_BELOW_MASK	(0xffffUL << FGRAPH_BELOW_SHIFT)
@@ -76,13 +79,15 @@ enum fgraph_kind {
  * @head:	kind and size
  * @tag:	the user, by id and generation
  * @frame:	the frame
+ * @users:	with FGRAPH_RUN: fgraph_user_bit() of each user from here to the frame
  * @data:	short private data
  */
 struct fgraph_entry {
 	unsigned long		head;
 	unsigned long		tag;
 	struct fgraph_frame	*frame;
-	unsigned long		data[5];
+	unsigned long		users;
+	unsigned long		data[4];
 };
 
 /**
@@ -210,10 +215,16 @@ static __always_inline void *fgraph_entry_data(const struct fgraph_entry *entry,
 	return (void *)entry->data;
 }
 
-/* How many slots below the header a user's data needs. */
-static __always_inline unsigned int fgraph_slots_below(size_t size, size_t inside)
+/* A record with private data, at @inside if that is short. */
+static inline struct fgraph_record fgraph_record(enum fgraph_kind kind, size_t data, int inside)
 {
-	return size <= inside ? 0 : DIV_ROUND_UP(size, FGRAPH_SLOT);
+	unsigned long below = data <= FGRAPH_SLOT - inside ? 0 : DIV_ROUND_UP(data, FGRAPH_SLOT);
+
+	return (struct fgraph_record) {
+		.head = kind | below << FGRAPH_BELOW_SHIFT,
+		.size = (below + 1) << FGRAPH_SLOT_SHIFT,
+		.data = below ? -(below << FGRAPH_SLOT_SHIFT) : inside,
+	};
 }
 
 /*
@@ -247,8 +258,8 @@ static __always_inline bool fgraph_stack_fits(const void *top, unsigned long siz
  * fgraph_stack_reserve() - make room for a record
  * @st:		the stack of the current task
  * @top:	its top
- * @head:	what the header is going to be; gives the size
- * @context:	what to have there until then, for (5)
+ * @what:	the record
+ * @context:	what to have in the header until then, for (5)
  *
  * Context: any, preemption disabled.
  *
@@ -256,21 +267,20 @@ static __always_inline bool fgraph_stack_fits(const void *top, unsigned long siz
  * no memory.
  */
 static __always_inline void *fgraph_stack_reserve(struct fgraph_stack *st, void *top,
-						  unsigned long head, unsigned long context)
+						  const struct fgraph_record *what,
+						  unsigned long context)
 {
-	unsigned long size = fgraph_size(head);
-	void *rec = top + size;
+	void *rec = top + what->size;
 
-	if (unlikely(!fgraph_stack_fits(top, size))) {
-		rec = fgraph_stack_extend(st, size);
+	if (unlikely(!fgraph_stack_fits(top, what->size))) {
+		rec = fgraph_stack_extend(st, what->size);
 		if (!rec)
 			return NULL;
 	} else {
 		WRITE_ONCE(st->top, rec);
 	}
 	barrier();	/* (3) */
-	head &= FGRAPH_BELOW_MASK;
-	fgraph_set_head(rec, FGRAPH_RESERVED | head | context);
+	fgraph_set_head(rec, FGRAPH_RESERVED | (what->head & FGRAPH_BELOW_MASK) | context);
 	return rec;
 }
 
@@ -299,6 +309,19 @@ static __always_inline void fgraph_stack_drop_header(struct fgraph_stack *st, vo
 	barrier();
 }
 
+/* Clean the data below a header that is to be dropped. */
+static __always_inline void fgraph_stack_clean(void *rec, unsigned long below)
+{
+	unsigned long i;
+
+	/* The size must hold until the data is clean: (2). */
+	fgraph_set_head(rec, FGRAPH_RESERVED | below << FGRAPH_BELOW_SHIFT);
+	barrier();
+	for (i = 1; i <= below; i++)
+		fgraph_set_head(rec - i * FGRAPH_SLOT, FGRAPH_NONE);
+	barrier();
+}
+
 /*
  * Drop the record on top. The top is then the next record, not the header of a
  * chunk that has become empty: (1).
@@ -308,17 +331,22 @@ static __always_inline void fgraph_stack_drop(struct fgraph_stack *st, void *rec
 	unsigned long below = fgraph_slots(fgraph_head(rec));
 	void *top = rec - ((below + 1) << FGRAPH_SLOT_SHIFT);
 
-	if (unlikely(below)) {
-		unsigned long i;
-
-		/* The size must hold until the data is clean: (2). */
-		fgraph_set_head(rec, FGRAPH_RESERVED | below << FGRAPH_BELOW_SHIFT);
-		barrier();
-		for (i = 1; i <= below; i++)
-			fgraph_set_head(rec - i * FGRAPH_SLOT, FGRAPH_NONE);
-		barrier();
-	}
+	if (unlikely(below))
+		fgraph_stack_clean(rec, below);
 	fgraph_stack_drop_header(st, rec, top);
+}
+
+/*
+ * As fgraph_stack_drop(), for a record that an interrupt may drop as well: then
+ * its header is not @head any more, and there is nothing to do.
+ */
+static __always_inline void fgraph_stack_drop_once(struct fgraph_stack *st, void *rec,
+						   unsigned long head)
+{
+	unsigned long mine = FGRAPH_RESERVED | (head & FGRAPH_BELOW_MASK);
+
+	if (cmpxchg_local((unsigned long *)rec, head, mine) == head)
+		fgraph_stack_drop(st, rec);
 }
 
 /**
@@ -341,10 +369,35 @@ static __always_inline void fgraph_stack_pop(struct fgraph_stack *st, void *rec)
 /* After a pop: drop what had to wait for that. */
 static __always_inline void fgraph_stack_drop_done(struct fgraph_stack *st)
 {
+	unsigned long head;
 	void *top;
 
-	while (fgraph_kind(fgraph_head(top = READ_ONCE(st->top))) == FGRAPH_DONE)
-		fgraph_stack_drop(st, top);
+	while (fgraph_kind(head = fgraph_head(top = READ_ONCE(st->top))) == FGRAPH_DONE)
+		fgraph_stack_drop_once(st, top, head);
+}
+
+/*
+ * Drop a frame and the run of entries on it, whose newest is on top. The headers
+ * go from the newest to the oldest, then the top in one step: it is on a slot
+ * that is free (2) in between, and all below as well, or still to be dropped.
+ */
+static __always_inline void fgraph_stack_drop_run(struct fgraph_stack *st, void *rec,
+						  struct fgraph_frame *frame)
+{
+	for (;;) {
+		unsigned long below = fgraph_slots(fgraph_head(rec));
+		void *next = rec - ((below + 1) << FGRAPH_SLOT_SHIFT);
+
+		if (unlikely(below))
+			fgraph_stack_clean(rec, below);
+		if (rec == frame) {
+			fgraph_stack_drop_header(st, rec, next);
+			return;
+		}
+		fgraph_set_head(rec, FGRAPH_NONE);
+		barrier();
+		rec = next;
+	}
 }
 
 /* The frame that a record is, or is an entry of; NULL if it is neither. */
@@ -357,6 +410,33 @@ static __always_inline struct fgraph_frame *fgraph_frame_of(void *rec)
 	if (kind == FGRAPH_ENTRY)
 		return ((struct fgraph_entry *)rec)->frame;
 	return NULL;
+}
+
+/* Of 64 users, no two ids that follow each other have the same. */
+static __always_inline unsigned long fgraph_user_bit(unsigned long tag)
+{
+	return 1UL << (tag % BITS_PER_LONG);
+}
+
+/*
+ * The frame whose run ends on this record, and who may be in it; NULL if there
+ * is none.
+ */
+static __always_inline struct fgraph_frame *fgraph_run_of(void *rec, unsigned long *users)
+{
+	struct fgraph_entry *entry = rec;
+	unsigned long head = fgraph_head(rec);
+
+	if (fgraph_kind(head) == FGRAPH_FRAME) {
+		struct fgraph_frame *frame = rec;
+
+		*users = fgraph_user_bit(frame->tag);
+		return frame;
+	}
+	if (!(head & FGRAPH_RUN))
+		return NULL;
+	*users = entry->users;
+	return entry->frame;
 }
 
 /* Is this a record that names a user of @frame, which is below or the same? */

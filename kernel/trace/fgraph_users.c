@@ -65,7 +65,7 @@ int fgraph_user_add(struct fgraph_ops *gops)
 	atomic_long_set(&gops->missed, 0);
 	/* And whoever sees it in the user may push frames with it. */
 	smp_store_release(&gops->tag, tag);
-	fgraph_nr_users++;
+	WRITE_ONCE(fgraph_nr_users, fgraph_nr_users + 1);
 	return 0;
 }
 

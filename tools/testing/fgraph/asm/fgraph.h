@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The architecture's own, but for what tells the kernel's stacks by address. */
+#ifndef _FAKE_ASM_FGRAPH_H
+#define _FAKE_ASM_FGRAPH_H
+
+#define fgraph_retp_valid	arch_fgraph_retp_valid
+#ifdef __x86_64__
+#include "../../../../arch/x86/include/asm/fgraph.h"
+#else
+#include "../../../../arch/arm64/include/asm/fgraph.h"
+#endif
+#undef fgraph_retp_valid
+#define fgraph_retp_valid(retp)	((retp) != NULL)
+
+#endif /* _FAKE_ASM_FGRAPH_H */

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Callbacks of users. They can be interrupted at each instruction, too. */
+#include "model.h"
+
+int model_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
+		struct ftrace_regs *fregs)
+{
+	struct entry *e = model_entered(gops, frame, data, fregs);
+	size_t stride = model_data_stride(e), i;
+
+	for (i = 0; i < e->size / sizeof(long); i += stride)
+		WRITE_ONCE(((unsigned long *)data)[i], model_data(e, i));
+	model_callback();
+	return !e->refused;
+}
+
+void model_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
+		  struct fgraph_regs *regs)
+{
+	struct fgraph_ops *users[4];
+	void *parent;
+	int nr;
+
+	model_returned(gops, frame, data, regs);
+	if (container_of(gops, struct user, gops)->ask) {
+		parent = fgraph_parent_data(gops, frame);
+		nr = fgraph_frame_users(frame, users, ARRAY_SIZE(users));
+		model_asked(gops, frame, parent, users, nr);
+	}
+	model_callback();
+}

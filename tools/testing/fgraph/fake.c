@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/* As much of a kernel as fgraph's core sees of one. */
+#include "fake.h"
+
+int fake_preempt_count;
+int fake_context;
+const int fake_context_count[4] = { 0, 0x100, 0x10000, 0x100000 };
+struct task_struct *fake_current;
+struct task_struct *fake_tasks;
+int fake_cpu;
+bool fake_online[FAKE_CPUS];
+long fake_cpu_offset[FAKE_CPUS];
+int fake_memory_left = -1;
+long fake_allocs;
+int fake_ftrace_error;
+
+static struct irq_work *irq_works;
+static struct work_struct *works;
+
+/* Never run: only their addresses count. */
+__aligned(64) void fgraph_trampoline_light(void)
+{
+	abort();
+}
+
+__aligned(64) void fgraph_trampoline_full(void)
+{
+	abort();
+}
+
+/*
+ * Chunks that are free. Those of a size are in one piece of memory. A sanitizer
+ * sees more if there is none of this.
+ */
+struct pool {
+	size_t			size;
+	void			*start;
+	void			*free;
+};
+
+static struct pool pools[] = { { 4096 }, { 8192 } };
+
+/* At the end, so that the first word is no pointer for whoever still looks. */
+static void **next_free(struct pool *pool, void *p)
+{
+	return p + pool->size - sizeof(p);
+}
+
+static void *pool_get(struct pool *pool)
+{
+	void *p = pool->free;
+	int i;
+
+#ifdef FAKE_MALLOC
+	return aligned_alloc(pool->size, pool->size);
+#endif
+	if (!pool->start) {
+		pool->start = aligned_alloc(pool->size, pool->size * 256);
+		for (i = 0; i < 256; i++) {
+			void *chunk = pool->start + i * pool->size;
+
+			*next_free(pool, chunk) = p;
+			p = chunk;
+		}
+	}
+	expect(p);
+	pool->free = *next_free(pool, p);
+	return p;
+}
+
+static void pool_put(struct pool *pool, void *p)
+{
+#ifdef FAKE_MALLOC
+	free(p);
+	return;
+#endif
+	/* Whoever still looks there is seen. */
+	memset(p, 0xa5, pool->size);
+	*next_free(pool, p) = pool->free;
+	pool->free = p;
+}
+
+/* As kmalloc(): powers of two are aligned to themselves. */
+void *kzalloc(size_t size, int gfp)
+{
+	void *p;
+
+	if (!fake_memory_left)
+		return NULL;
+	if (fake_memory_left > 0)
+		fake_memory_left--;
+	p = pool_get(&pools[size > 4096]);
+	memset(p, 0, size);
+	fake_allocs++;
+	return p;
+}
+
+/* Only the table of users asks for this, and never gives it back. */
+void *kcalloc(size_t nr, size_t size, int gfp)
+{
+	if (!fake_memory_left)
+		return NULL;
+	if (fake_memory_left > 0)
+		fake_memory_left--;
+	return calloc(nr, size);
+}
+
+void kfree(void *p)
+{
+	if (!p)
+		return;
+	fake_allocs--;
+	pool_put(&pools[(unsigned long)(p - pools[1].start) < 8192 * 256], p);
+}
+
+void irq_work_queue(struct irq_work *work)
+{
+	if (work->pending)
+		return;
+	work->pending = true;
+	work->cpu = fake_cpu;
+	work->next = irq_works;
+	irq_works = work;
+}
+
+static void run_irq_work(struct irq_work *work)
+{
+	int cpu = fake_cpu, context = fake_context;
+
+	work->pending = false;
+	fake_cpu = work->cpu;
+	if (fake_context < 2)
+		fake_context = 2;
+	fake_preempt_count++;
+	work->func(work);
+	fake_preempt_count--;
+	fake_context = context;
+	fake_cpu = cpu;
+}
+
+void fake_run_irq_works(void)
+{
+	struct irq_work *work, *next = irq_works;
+
+	/* What is queued meanwhile is for the next interrupt. */
+	irq_works = NULL;
+	while ((work = next)) {
+		next = work->next;
+		run_irq_work(work);
+	}
+}
+
+void irq_work_sync(struct irq_work *work)
+{
+	struct irq_work **link;
+
+	for (link = &irq_works; *link; link = &(*link)->next) {
+		if (*link == work) {
+			*link = work->next;
+			run_irq_work(work);
+			return;
+		}
+	}
+}
+
+void schedule_work(struct work_struct *work)
+{
+	if (work->pending)
+		return;
+	work->pending = true;
+	work->next = works;
+	works = work;
+}
+
+void flush_work(struct work_struct *work)
+{
+	struct work_struct **link;
+
+	for (link = &works; *link; link = &(*link)->next) {
+		if (*link == work) {
+			*link = work->next;
+			work->pending = false;
+			work->func(work);
+			return;
+		}
+	}
+}
+
+void fake_run_works(void)
+{
+	while (works)
+		flush_work(works);
+}
+
+int ida_alloc_max(struct ida *ida, unsigned int max, int gfp)
+{
+	unsigned int i;
+
+	if (!fake_memory_left)
+		return -ENOMEM;
+	for (i = 0; i <= max && i < sizeof(ida->used); i++) {
+		if (!ida->used[i]) {
+			ida->used[i] = 1;
+			return i;
+		}
+	}
+	return -ENOSPC;
+}
+
+void ida_free(struct ida *ida, unsigned int id)
+{
+	expect(ida->used[id]);
+	ida->used[id] = 0;
+}
+
+int register_ftrace_function(struct ftrace_ops *ops)
+{
+	expect(!ops->registered);
+	if (fake_ftrace_error)
+		return fake_ftrace_error;
+	ops->registered = true;
+	return 0;
+}
+
+int unregister_ftrace_function(struct ftrace_ops *ops)
+{
+	expect(ops->registered);
+	ops->registered = false;
+	return 0;
+}
+
+/* Copies the per-CPU data of CPU 0 for the others. */
+void fake_init(void)
+{
+	size_t size = __stop_fake_percpu - __start_fake_percpu;
+	int cpu;
+
+	for (cpu = 1; cpu < FAKE_CPUS; cpu++) {
+		char *copy = aligned_alloc(64, (size + 63) & ~63UL);
+
+		memcpy(copy, __start_fake_percpu, size);
+		asm volatile("" : "+r" (copy) : : "memory");
+		fake_cpu_offset[cpu] = copy - __start_fake_percpu;
+	}
+	fake_online[0] = true;
+}

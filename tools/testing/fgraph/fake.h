@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * As much of a kernel as fgraph's core sees of one: tasks, CPUs, contexts,
+ * memory. One thread plays all of them; what runs when is up to the test.
+ */
+#ifndef _FAKE_H
+#define _FAKE_H
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/kconfig.h>
+#include <linux/types.h>
+
+#define NOKPROBE_SYMBOL(f)
+#define __visible
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define container_of(p, type, member)	((type *)((void *)(p) - offsetof(type, member)))
+
+#define GFP_NOWAIT		0x10
+#define __GFP_NOWARN		0x20
+
+/* What went wrong, to be printed; does not return. */
+void fake_fail(const char *file, int line, const char *what);
+
+#define expect(cond)							\
+	do {								\
+		if (unlikely(!(cond)))					\
+			fake_fail(__FILE__, __LINE__, #cond);		\
+	} while (0)
+#define panic(text)		fake_fail(__FILE__, __LINE__, text)
+#define WARN_ON_ONCE(cond)						\
+	({								\
+		bool __warn = (cond);					\
+									\
+		expect(!__warn);					\
+		__warn;							\
+	})
+
+/* One thread: nothing races. */
+#define __no_kcsan
+
+/* Atomic operations. One thread, but interrupts in between. */
+#define atomic_read(v)		READ_ONCE((v)->counter)
+#define atomic_long_read(v)	READ_ONCE((v)->counter)
+#define atomic_long_set(v, i)	WRITE_ONCE((v)->counter, i)
+#define atomic_long_add(i, v)	((void)__atomic_fetch_add(&(v)->counter, i, __ATOMIC_SEQ_CST))
+#define atomic_long_sub(i, v)	((void)__atomic_fetch_sub(&(v)->counter, i, __ATOMIC_SEQ_CST))
+#define atomic_long_inc(v)	atomic_long_add(1, v)
+#define atomic_long_dec(v)	atomic_long_sub(1, v)
+/* All that has an order in one thread. */
+#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+/* Likewise. */
+#define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
+/* Likewise. */
+#define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define xchg(p, v)		__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
+#define cmpxchg(p, o, n)						\
+	({								\
+		__auto_type __p = (p);					\
+		__typeof__(*__p) __old = (o);				\
+									\
+		__atomic_compare_exchange_n(__p, &__old, n, false,	\
+					    __ATOMIC_SEQ_CST,		\
+					    __ATOMIC_SEQ_CST);		\
+		__old;							\
+	})
+
+#define cmpxchg_local(p, o, n)	cmpxchg(p, o, n)
+#define system_has_cmpxchg_double()	true
+
+static __always_inline void cmpxchg_double_local(unsigned long *p1, unsigned long *p2,
+						 unsigned long o1, unsigned long o2,
+						 unsigned long n1, unsigned long n2)
+{
+#ifdef __x86_64__
+	asm volatile("cmpxchg16b %0"
+		     : "+m" (*(__int128 *)p1), "+a" (o1), "+d" (o2)
+		     : "b" (n1), "c" (n2) : "memory", "cc");
+#else
+	register unsigned long x0 asm("x0") = o1;
+	register unsigned long x1 asm("x1") = o2;
+	register unsigned long x2 asm("x2") = n1;
+	register unsigned long x3 asm("x3") = n2;
+
+	asm volatile("casp x0, x1, x2, x3, [%4]"
+		     : "+r" (x0), "+r" (x1) : "r" (x2), "r" (x3), "r" (p1) : "memory");
+#endif
+}
+
+/* Contexts. */
+extern int fake_preempt_count;
+/* 0 task, 1 softirq, 2 interrupt, 3 NMI. */
+extern int fake_context;
+
+/* As the kernel counts: also how often preemption is disabled. */
+#define SOFTIRQ_OFFSET		0x100
+#define HARDIRQ_MASK		0xf0000
+#define NMI_MASK		0xf00000
+
+extern const int fake_context_count[4];
+
+#define preempt_count()		(fake_preempt_count + fake_context_count[fake_context])
+
+static __always_inline void preempt_disable_notrace(void)
+{
+	/* What is read before may be of before: the compiler decides. */
+	barrier();
+	fake_preempt_count++;
+	barrier();
+}
+
+static __always_inline void preempt_enable_notrace(void)
+{
+	barrier();
+	fake_preempt_count--;
+}
+
+/* Tasks. */
+#define THREAD_SIZE		65536UL
+
+struct fgraph_stack;
+
+struct task_struct {
+	struct fgraph_stack	*fgraph_stack;
+	atomic_t		tracing_graph_pause;
+	void			*stack;
+	struct task_struct	*next;
+};
+
+extern struct task_struct *fake_current;
+extern struct task_struct *fake_tasks;
+
+#define current			READ_ONCE(fake_current)
+#define for_each_process_thread(g, t) \
+	for (struct task_struct *__t = fake_tasks; ((g) = (t) = __t); __t = __t->next)
+#define idle_task(cpu)		((struct task_struct *)NULL)
+#define rcu_read_lock()		do { } while (0)
+#define rcu_read_unlock()	do { } while (0)
+
+static inline void *task_stack_page(struct task_struct *t)
+{
+	return t->stack;
+}
+
+/* CPUs. A pointer to per-CPU data is that of CPU 0. */
+#define FAKE_CPUS		3
+
+extern int fake_cpu;
+extern bool fake_online[FAKE_CPUS];
+extern long fake_cpu_offset[FAKE_CPUS];
+extern char __start_fake_percpu[], __stop_fake_percpu[];
+
+#define per_cpu_ptr(p, cpu)						\
+	({								\
+		/* The compiler is not to know of which variable. */	\
+		void *__ptr = (p);					\
+									\
+		asm("" : "+r" (__ptr));					\
+		(__typeof__(p))(__ptr + fake_cpu_offset[cpu]);		\
+	})
+#define this_cpu_ptr(p)		per_cpu_ptr(p, smp_processor_id())
+#define cpu_online(cpu)		(fake_online[cpu])
+#define for_each_possible_cpu(cpu) \
+	for (int __cpu = 0; ((cpu) = __cpu) < FAKE_CPUS; __cpu++)
+#define for_each_online_cpu(cpu) \
+	for (int __cpu = -1; ((cpu) = __cpu = fake_next_online(__cpu)) < FAKE_CPUS;)
+
+static inline int fake_next_online(int cpu)
+{
+	do
+		cpu++;
+	while (cpu < FAKE_CPUS && !fake_online[cpu]);
+	return cpu;
+}
+
+#define cpus_read_lock()	do { } while (0)
+#define cpus_read_unlock()	do { } while (0)
+#define SYSTEM_SCHEDULING	1
+#define system_state		2
+
+static __always_inline int smp_processor_id(void)
+{
+	if (unlikely(!fake_preempt_count))
+		fake_fail(__FILE__, __LINE__, "preemption enabled");
+	return fake_cpu;
+}
+
+/* Memory. How many allocations succeed before all fail; -1: all succeed. */
+extern int fake_memory_left;
+extern long fake_allocs;
+
+void *kzalloc(size_t size, int gfp);
+void *kcalloc(size_t nr, size_t size, int gfp);
+void kfree(void *p);
+
+/* Locks. */
+struct mutex {
+	bool locked;
+};
+
+#define DEFINE_MUTEX(m)		struct mutex m
+#define lockdep_assert_held(m)	expect((m)->locked)
+
+static inline void mutex_lock(struct mutex *m)
+{
+	expect(!m->locked);
+	m->locked = true;
+}
+
+static inline void mutex_unlock(struct mutex *m)
+{
+	expect(m->locked);
+	m->locked = false;
+}
+
+/* What runs later: when the test says so. */
+struct irq_work {
+	void			(*func)(struct irq_work *work);
+	struct irq_work		*next;
+	bool			pending;
+	int			cpu;
+};
+
+#define IRQ_WORK_INIT(f)	{ .func = (f) }
+#define DEFINE_IRQ_WORK(w, f)	struct irq_work w = IRQ_WORK_INIT(f)
+
+void irq_work_queue(struct irq_work *work);
+void irq_work_sync(struct irq_work *work);
+
+struct work_struct {
+	void			(*func)(struct work_struct *work);
+	struct work_struct	*next;
+	bool			pending;
+};
+
+#define DECLARE_WORK(w, f)	struct work_struct w = { .func = (f) }
+#define INIT_WORK(w, f)		(*(w) = (struct work_struct){ .func = (f) })
+#define schedule_work_on(cpu, w) schedule_work(w)
+
+void schedule_work(struct work_struct *work);
+void flush_work(struct work_struct *work);
+
+/* Interrupts are on, and all pending work of them and of tasks is done. */
+void fake_run_irq_works(void);
+void fake_run_works(void);
+
+/* Numbers. */
+struct ida {
+	unsigned char		used[8192];
+};
+
+#define DEFINE_IDA(i)		struct ida i
+
+int ida_alloc_max(struct ida *ida, unsigned int max, int gfp);
+#define ida_alloc(ida, gfp)	ida_alloc_max(ida, ~0U, gfp)
+void ida_free(struct ida *ida, unsigned int id);
+
+/* ftrace */
+#include <asm/ptrace.h>
+
+struct ftrace_regs {
+	struct pt_regs		regs;
+};
+
+struct ftrace_ops {
+	void			(*func)(unsigned long ip, unsigned long parent_ip,
+					struct ftrace_ops *op, struct ftrace_regs *fregs);
+	unsigned long		flags;
+	bool			registered;
+};
+
+#define DEFINE_STATIC_KEY_FALSE(key)	bool key
+#define static_branch_enable(key)	(*(key) = true)
+#define ftrace_graph_is_dead()		kill_ftrace_graph
+#define ftrace_ops_set_global_filter(ops) do { } while (0)
+
+extern bool kill_ftrace_graph;
+/* What register_ftrace_function() is to return. */
+extern int fake_ftrace_error;
+
+void ftrace_graph_stop(void);
+int register_ftrace_function(struct ftrace_ops *ops);
+int unregister_ftrace_function(struct ftrace_ops *ops);
+
+void fake_init(void);
+
+#endif /* _FAKE_H */

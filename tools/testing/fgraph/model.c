@@ -1,0 +1,786 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What calls, users and data should be, and comparing. */
+#include "model.h"
+
+struct task model_task[MAX_TASKS];
+struct task *model_now;
+struct user model_user[MAX_USERS];
+bool model_no_memory;
+bool model_stepped;
+unsigned long model_checks;
+
+static void no_step(bool on)
+{
+}
+
+static void no_callback(void)
+{
+}
+
+void (*model_step)(bool on) = no_step;
+void (*model_in_callback)(void) = no_callback;
+
+static struct user *user_of(struct fgraph_ops *gops)
+{
+	return container_of(gops, struct user, gops);
+}
+
+static bool is_registered(const struct entry *e)
+{
+	return e->tag == e->u->gops.tag;
+}
+
+/* The newest call of a place. */
+static struct call *call_at(struct task *t, const unsigned long *retp)
+{
+	struct call *c;
+
+	for (c = t->call + t->nr_calls; c-- > t->call;) {
+		if (c->retp == retp)
+			return c;
+	}
+	return NULL;
+}
+
+struct call *model_top(void)
+{
+	return model_now->nr_calls ? &model_now->call[model_now->nr_calls - 1] : NULL;
+}
+
+static void new_task(struct task *t)
+{
+	memset(&t->t, 0, offsetof(struct task_struct, stack));
+	t->sp = t->t.stack + THREAD_SIZE;
+	t->nr_calls = 0;
+	t->nr_dead = 0;
+	t->stale = 0;
+}
+
+void model_init(void)
+{
+	int i;
+
+	fake_init();
+	for (i = 0; i < MAX_TASKS; i++) {
+		model_task[i].t.stack = aligned_alloc(THREAD_SIZE, THREAD_SIZE);
+		model_task[i].t.next = fake_tasks;
+		fake_tasks = &model_task[i].t;
+	}
+}
+
+void model_start(void)
+{
+	int i;
+
+	for (i = 0; i < MAX_TASKS; i++)
+		new_task(&model_task[i]);
+	memset(model_user, 0, sizeof(model_user));
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake_online[i] = !i;
+	fake_cpu = 0;
+	fake_context = 0;
+	fake_preempt_count = 0;
+	fake_memory_left = -1;
+	fake_ftrace_error = 0;
+	model_no_memory = false;
+	model_switch(0);
+}
+
+void model_check_memory(void)
+{
+	struct fgraph_usage usage;
+
+	fgraph_usage(&usage);
+	expect(fake_allocs == (long)(usage.chunks + usage.reserve_chunks));
+	if (!fgraph_nr_users)
+		expect(!usage.reserve_chunks);
+}
+
+/* When no entry is under way. */
+void model_check_missed(struct user *u)
+{
+	expect(atomic_long_read(&u->gops.missed) == (long)u->missed);
+}
+
+/* All users go, all tasks exit: then all memory must be back. */
+void model_end(void)
+{
+	int i;
+
+	fake_run_irq_works();
+	fake_run_works();
+	model_check_memory();
+	expect(!fake_preempt_count && !fake_context);
+	for (i = 0; i < MAX_USERS; i++) {
+		model_check_missed(&model_user[i]);
+		if (model_user[i].gops.tag)
+			expect(!model_unregister(&model_user[i]));
+	}
+	model_check_memory();
+	for (i = 0; i < MAX_TASKS; i++) {
+		/* The trim leaves stacks that are not empty. */
+		expect(!model_task[i].t.fgraph_stack ||
+		       !fgraph_stack_empty(model_task[i].t.fgraph_stack));
+		model_exit_task(i);
+	}
+	fake_run_irq_works();
+	fake_run_works();
+	model_check_memory();
+	expect(!fake_allocs);
+}
+
+void model_switch(int task)
+{
+	model_now = &model_task[task];
+	fake_current = &model_now->t;
+}
+
+void model_exit_task(int task)
+{
+	int i;
+
+	fgraph_free_task(&model_task[task].t);
+	expect(!model_task[task].t.fgraph_stack);
+	new_task(&model_task[task]);
+	for (i = 0; i < MAX_USERS; i++)
+		model_user[i].word_tag[task] = 0;
+}
+
+int model_register(struct user *u, size_t data_size, unsigned int flags, bool ftrace)
+{
+	int ret;
+
+	u->gops.entryfunc = model_entry;
+	u->gops.retfunc = model_return;
+	u->gops.data_size = data_size;
+	u->gops.flags = flags;
+	ret = ftrace ? register_ftrace_graph(&u->gops) : fgraph_add_user(&u->gops);
+	if (!ret) {
+		expect(u->gops.tag);
+		expect(fgraph_user(u->gops.tag) == &u->gops);
+	} else {
+		expect(!u->gops.tag);
+	}
+	if (!ret || atomic_long_read(&u->gops.missed) != (long)u->missed) {
+		expect(!atomic_long_read(&u->gops.missed));
+		u->missed = 0;
+	}
+	return ret;
+}
+
+int model_unregister(struct user *u)
+{
+	unsigned long tag = u->gops.tag;
+	int ret;
+
+	if (u->gops.ops.registered) {
+		ret = unregister_ftrace_graph(&u->gops);
+	} else {
+		ret = fgraph_retire_user(&u->gops);
+		expect(!fgraph_user(tag));
+		fgraph_synchronize();
+		fgraph_remove_user(&u->gops);
+	}
+	expect(!u->gops.tag);
+	expect(!tag || !fgraph_user(tag));
+	return ret;
+}
+
+/* A function is called: its return address is put on the machine stack. */
+struct call *model_call(unsigned long func)
+{
+	struct task *t = model_now;
+	struct call *c = &t->call[t->nr_calls];
+
+	expect(t->nr_calls < MAX_CALLS);
+	c->old_sp = t->sp;
+	t->sp -= PLACE_WORDS;
+	c->retp = t->sp;
+	c->func = func;
+	c->ret = 0x7000000 + 64 * func + t->nr_calls;
+	c->nr = 0;
+	c->full = false;
+	c->state = SETTLED;
+	memset(&c->fregs, 0, sizeof(c->fregs));
+	c->fregs.regs.sp = (unsigned long)c->retp;
+	c->slot = fgraph_entry_slot(&c->fregs.regs);
+	*c->slot = c->ret;
+	t->nr_calls++;
+	return c;
+}
+
+/* Where the return address is in a register, the function saves it. */
+void model_body(struct call *c)
+{
+	unsigned long *slot = fgraph_record_slot(c->retp);
+
+	*slot = *c->slot;
+	c->slot = slot;
+}
+
+/* The function is left by a jump to another one. */
+void model_tail(struct call *c, unsigned long func)
+{
+	unsigned long *slot = fgraph_entry_slot(&c->fregs.regs);
+
+	*slot = *c->slot;
+	c->slot = slot;
+	c->func = func;
+}
+
+struct entry *model_entered(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			    void *data, struct ftrace_regs *fregs)
+{
+	struct call *c = call_at(model_now, frame->retp);
+	struct entry *e = &c->entering;
+
+	expect(c && c->state == ENTERING);
+	expect(e->u == user_of(gops));
+	expect(!c->entered);
+	expect(frame->func == c->func && frame->ret == c->ret);
+	expect(fregs == &c->fregs);
+	expect(!((unsigned long)data % sizeof(long)));
+	expect(fake_preempt_count);
+	c->entered++;
+	e->data = data;
+	return e;
+}
+
+static bool has_entry(const struct tail *f, unsigned long tag)
+{
+	int i;
+
+	for (i = 0; i < f->nr; i++) {
+		if (f->entry[i].tag == tag)
+			return true;
+	}
+	return false;
+}
+
+static void reserve_chunks(unsigned long *usual, unsigned long *big)
+{
+	struct fgraph_usage usage;
+
+	fgraph_usage(&usage);
+	*big = usage.reserve_bytes / FGRAPH_CHUNK_SIZE - usage.reserve_chunks;
+	*usual = usage.reserve_chunks - *big;
+}
+
+/* How much the reserve had before, and whether nobody else took from it. */
+struct before {
+	unsigned long	usual;
+	unsigned long	big;
+	unsigned long	ops;
+};
+
+static unsigned long ops;
+
+static struct before before_op(void)
+{
+	struct before b = { .ops = ++ops };
+
+	/* Where interrupts come, there is enough, or none. */
+	if (!model_stepped)
+		reserve_chunks(&b.usual, &b.big);
+	return b;
+}
+
+/*
+ * May a call with this much data be missed? Only if the reserve had none; a
+ * new stack may be too full for the first record.
+ */
+static bool may_miss(const struct before *b, size_t size)
+{
+	if (model_stepped)
+		return model_no_memory;
+	return b->ops != ops || b->usual < 2 ||
+	       (!b->big && size > FGRAPH_CHUNK_SIZE - 3 * FGRAPH_SLOT);
+}
+
+/* The contexts of callbacks that run, the innermost last. */
+static int running[16];
+static int nr_running;
+
+void model_callback(void)
+{
+	expect(nr_running < ARRAY_SIZE(running));
+	running[nr_running++] = fake_context;
+	model_in_callback();
+	nr_running--;
+}
+
+/* What a callback calls may be hooked; what callbacks of that call, not. */
+static bool within_callbacks(void)
+{
+	return nr_running > 1 && running[nr_running - 1] == fake_context &&
+	       running[nr_running - 2] == fake_context;
+}
+
+/* As ftrace and kprobes do. */
+static int hook(struct call *c, struct user *u, bool traced)
+{
+	int err;
+
+	if (traced)
+		return STEP(fgraph_hook_ftrace(&u->gops, c->func, &c->fregs));
+	preempt_disable_notrace();
+	err = STEP(fgraph_hook(&u->gops, c->func, &c->fregs.regs));
+	preempt_enable_notrace();
+	return err;
+}
+
+/* Some user of ftrace or a kprobe hits at the entry of a call. */
+int model_hook(struct call *c, struct user *u)
+{
+	struct tail *f = c->nr ? &c->tail[c->nr - 1] : NULL;
+	bool join = f && f->func == c->func && !has_entry(f, u->gops.tag);
+	struct fgraph_stack *st = fake_current->fgraph_stack;
+	struct before before = before_op();
+	void *top = st ? st->top : NULL;
+	unsigned long tag = u->gops.tag;
+	/* Whoever is gone may still be called. */
+	bool traced = u->gops.ops.registered || !tag;
+	bool busy = traced && within_callbacks();
+	int err;
+
+	expect(c == model_top() && c->state == SETTLED);
+	if (!join && c->nr == MAX_TAILS)
+		return 0;
+	if (join && f->nr == MAX_ENTRIES)
+		return 0;
+
+	c->entering = (struct entry) {
+		.u = u, .tag = tag, .size = u->gops.data_size, .retp = c->retp,
+		.refused = u->veto & 1 << (c->func & 7),
+	};
+	c->entered = 0;
+	c->state = ENTERING;
+	err = hook(c, u, traced);
+	c->state = SETTLED;
+
+	if (busy && st) {
+		expect(err == -EBUSY && !c->entered);
+		u->missed++;
+	} else if (!tag) {
+		expect(!err && !c->entered);
+	} else if (err) {
+		expect(err == -ENOMEM && may_miss(&before, u->gops.data_size) && !c->entered);
+		u->missed++;
+	} else {
+		expect(c->entered == 1);
+		if (!c->entering.refused) {
+			if (!join) {
+				f = &c->tail[c->nr++];
+				f->func = c->func;
+				f->nr = 0;
+			}
+			f->entry[f->nr++] = c->entering;
+			if (u->gops.flags & FGRAPH_FULL_REGS)
+				c->full = true;
+		}
+	}
+	/* Nothing is left of who does not want the return. */
+	if (st && !model_now->nr_dead && (err || !c->entered || c->entering.refused))
+		expect(st->top == top);
+	expect(*c->slot == (!c->nr ? c->ret : c->full ?
+			    (unsigned long)fgraph_trampoline_full :
+			    (unsigned long)fgraph_trampoline_light));
+	return err;
+}
+
+/* The entry whose turn it is, when @done are told: the newest first. */
+static struct entry *next_entry(struct call *c, struct tail **tail)
+{
+	int i, j;
+
+	for (i = c->nr; i-- > 0;) {
+		*tail = &c->tail[i];
+		for (j = (*tail)->nr; j-- > 0;) {
+			struct entry *e = &(*tail)->entry[j];
+
+			if (!e->told && is_registered(e))
+				return e;
+		}
+	}
+	return NULL;
+}
+
+void model_returned(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
+		    struct fgraph_regs *regs)
+{
+	struct call *c = call_at(model_now, frame->retp);
+	struct tail *f;
+	struct entry *e;
+	size_t i;
+
+	expect(c && c->state == RETURNING);
+	e = next_entry(c, &f);
+	expect(e && &e->u->gops == gops);
+	expect(frame->func == f->func && frame->ret == c->ret);
+	expect(data == e->data);
+	expect(fake_preempt_count);
+	for (i = 0; i < e->size / sizeof(long); i += model_data_stride(e))
+		expect(e->data[i] == model_data(e, i));
+	if (gops->flags & FGRAPH_FULL_REGS)
+		expect(fgraph_get_regs(regs));
+	if (fgraph_get_regs(regs))
+		expect(fake_regs_ip(fgraph_get_regs(regs)) == c->ret);
+	expect(fgraph_return_value(regs) == c->func);
+	e->told = true;
+	c->telling = f;
+}
+
+/* The nearest entry of a user that is older than a frame. */
+static void *parent_of(struct task *t, struct call *c, struct tail *f, unsigned long tag,
+		       bool *known)
+{
+	int i, j = f - c->tail;
+
+	*known = !t->nr_dead;
+	for (;; c--, j = c->nr) {
+		if (c->state == ENTERING)
+			*known = false;
+		while (j-- > 0) {
+			for (i = c->tail[j].nr; i-- > 0;) {
+				if (c->tail[j].entry[i].tag != tag)
+					continue;
+				/* It may be about to go. */
+				if (c->state == RETURNING && c != model_top())
+					*known = false;
+				return c->tail[j].entry[i].data;
+			}
+		}
+		if (c == t->call)
+			return NULL;
+	}
+}
+
+void model_asked(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *parent,
+		 struct fgraph_ops **users, int nr)
+{
+	struct call *c = call_at(model_now, frame->retp);
+	struct tail *f = c->telling;
+	void *expected;
+	bool known;
+	int i, n = 0;
+
+	expected = parent_of(model_now, c, f, gops->tag, &known);
+	if (known)
+		expect(parent == expected);
+	for (i = f->nr; i-- > 0;) {
+		if (!is_registered(&f->entry[i]))
+			continue;
+		if (n < 4 && n < nr)
+			expect(users[n] == &f->entry[i].u->gops);
+		n++;
+	}
+	expect(nr == n);
+}
+
+/* Through the trampoline, if the call was hooked. */
+void model_leave(struct call *c)
+{
+	struct task *t = model_now;
+	unsigned long addr = *c->slot, ret;
+	struct tail *f;
+
+	expect(c == model_top() && c->state == SETTLED);
+	if (c->nr) {
+		int i, j;
+
+		for (i = 0; i < c->nr; i++) {
+			for (j = 0; j < c->tail[i].nr; j++)
+				c->tail[i].entry[j].told = false;
+		}
+		c->state = RETURNING;
+		if (addr == (unsigned long)fgraph_trampoline_full) {
+			struct pt_regs *regs = (void *)c->retp - sizeof(*regs);
+
+			while (fgraph_full_retp(regs) != c->retp)
+				regs = (void *)regs - sizeof(long);
+			memset(regs, 0, sizeof(*regs));
+			regs_return_value(regs) = c->func;
+			ret = STEP(fgraph_return_full(regs));
+		} else {
+			struct fgraph_regs regs = { .value = { c->func } };
+
+			expect(addr == (unsigned long)fgraph_trampoline_light);
+			ret = STEP(fgraph_return_light(c->retp, &regs));
+		}
+		expect(ret == c->ret);
+		expect(!next_entry(c, &f));
+	} else {
+		expect(addr == c->ret);
+	}
+	t->sp = c->old_sp;
+	t->nr_calls--;
+}
+
+/* As longjmp() does. */
+void model_abandon(int calls)
+{
+	struct task *t = model_now;
+	struct call *c;
+	int i;
+
+	while (calls-- && (c = model_top())) {
+		for (i = 0; i < c->nr; i++) {
+			t->dead[t->nr_dead++ % MAX_DEAD] = (struct dead) {
+				.retp = c->retp, .ret = c->ret, .func = c->tail[i].func,
+			};
+		}
+		t->sp = c->old_sp;
+		t->nr_calls--;
+	}
+}
+
+void model_word(struct user *u)
+{
+	int task = model_now - model_task;
+	struct before before = before_op();
+	unsigned long *word;
+
+	if (!u->gops.tag)
+		return;
+	preempt_disable_notrace();
+	word = STEP(fgraph_task_word(&u->gops));
+	if (u->word_tag[task] != u->gops.tag) {
+		u->word_tag[task] = u->gops.tag;
+		u->word[task] = 0;
+	}
+	if (word) {
+		expect(*word == u->word[task]);
+		u->word[task] = ++*word;
+	} else {
+		expect(may_miss(&before, 0));
+	}
+	preempt_enable_notrace();
+}
+
+/* Walks a machine stack, and must find the real caller of each call. */
+void model_unwind(struct task *t, unsigned long cursor, int skip, unsigned long add)
+{
+	unsigned long none = cursor;
+	struct call *c;
+
+	/* Where nothing is hooked, nothing is known. */
+	expect(!fgraph_ret_addr(&t->t, &none, (unsigned long)fgraph_trampoline_light,
+				t->t.stack, t->t.stack));
+	for (c = t->call + t->nr_calls; c-- > t->call;) {
+		unsigned long addr = *c->slot, ret;
+
+		if (skip-- > 0)
+			continue;
+		/* The trampoline's first instruction. */
+		if (fgraph_is_trampoline(addr))
+			addr += add;
+		ret = fgraph_ret_addr(&t->t, &cursor, addr, c->retp, c->retp);
+		expect(ret == c->ret);
+		/* The next search begins where this one ended. */
+		if (fgraph_is_trampoline(addr))
+			expect(((struct fgraph_frame *)cursor)->retp == c->retp);
+	}
+}
+
+static bool is_dead(struct task *t, const struct fgraph_frame *frame)
+{
+	int i, n = t->nr_dead < MAX_DEAD ? t->nr_dead : MAX_DEAD;
+
+	if (t->nr_dead > MAX_DEAD)
+		return true;
+	for (i = 0; i < n; i++) {
+		if (t->dead[i].retp == frame->retp && t->dead[i].ret == frame->ret &&
+		    t->dead[i].func == frame->func)
+			return true;
+	}
+	return false;
+}
+
+static bool has_tag(const struct call *c, unsigned long tag)
+{
+	int i, j;
+
+	for (i = 0; i < c->nr; i++) {
+		for (j = 0; j < c->tail[i].nr; j++) {
+			if (c->tail[i].entry[j].tag == tag)
+				return true;
+		}
+	}
+	return c->state == ENTERING && c->entering.tag == tag;
+}
+
+/* A frame that can be seen is whole: it is that of a call. */
+static void check_frame(struct task *t, struct call **from, const struct fgraph_frame *frame)
+{
+	struct call *c;
+	int i;
+
+	for (c = *from + 1; c-- > t->call;) {
+		if (c->retp != frame->retp)
+			continue;
+		if (c->ret != frame->ret)
+			break;
+		*from = c;
+		if (!has_tag(c, frame->tag))
+			break;
+		if (c->func == frame->func)
+			return;
+		for (i = 0; i < c->nr; i++) {
+			if (c->tail[i].func == frame->func)
+				return;
+		}
+		break;
+	}
+	expect(is_dead(t, frame));
+}
+
+/* The entries that there must be, newest first. */
+struct pos {
+	struct call	*c;
+	int		tail;
+	int		entry;
+};
+
+static struct entry *older(struct task *t, struct pos *p)
+{
+	for (;;) {
+		if (p->entry > 0) {
+			p->entry--;
+			return &p->c->tail[p->tail].entry[p->entry];
+		}
+		if (p->tail > 0) {
+			p->tail--;
+			p->entry = p->c->tail[p->tail].nr;
+			continue;
+		}
+		if (p->c == t->call)
+			return NULL;
+		p->c--;
+		/* What is about to be popped may be there or not. */
+		if (p->c->state == RETURNING)
+			continue;
+		p->tail = p->c->nr;
+		p->entry = 0;
+	}
+}
+
+/* Data stays as long as its record can be seen. */
+static void check_data(const void *rec, unsigned long head)
+{
+	unsigned long slots = fgraph_slots(head), i;
+
+	/* Of more, not all is written: model_data_stride(). */
+	if (slots > 16)
+		return;
+	for (i = 1; i <= slots; i++)
+		expect(fgraph_head(rec - i * FGRAPH_SLOT) == FGRAPH_FRAME);
+}
+
+static void check_clean(void *from, void *end)
+{
+	for (; from < end; from += FGRAPH_SLOT)
+		expect(!fgraph_head(from));
+}
+
+/*
+ * All of fgraph_stack.h's rules that hold at any instant: records follow each
+ * other down to the bottom, above the top there are none, what can be seen is
+ * complete, and all that calls need is there.
+ */
+static void check_records(struct task *t, struct fgraph_stack *st)
+{
+	struct pos pos = { .c = t->call + t->nr_calls };
+	struct call *c = pos.c - 1;
+	struct entry *e = older(t, &pos);
+	struct fgraph_chunk *chunk, *of;
+	void *rec = READ_ONCE(st->top), *top = rec;
+	bool used[MAX_CHUNKS] = { false };
+	int n;
+
+	for (n = 0, of = NULL, chunk = st->first; chunk; chunk = chunk->next, n++) {
+		expect(n < MAX_CHUNKS);
+		expect(chunk->head == FGRAPH_CHUNK);
+		expect((void *)chunk->end - ((void *)chunk - (chunk == st->first) * FGRAPH_SLOT) ==
+		       FGRAPH_CHUNK_SIZE || chunk->end == (void *)chunk + FGRAPH_BIG_CHUNK_SIZE);
+		if (top >= (void *)chunk && top < chunk->end) {
+			of = chunk;
+			used[n] = true;
+			check_clean(top + FGRAPH_SLOT, chunk->end);
+		}
+	}
+	expect(of);
+	for (;;) {
+		unsigned long head = fgraph_head(rec);
+		struct fgraph_frame *frame = rec;
+		struct fgraph_entry *entry = rec;
+
+		expect(!((unsigned long)rec % FGRAPH_SLOT));
+		if (rec == of) {
+			struct fgraph_chunk *lower;
+
+			expect(fgraph_kind(head) == FGRAPH_CHUNK);
+			if (of == st->first)
+				break;
+			rec = of->below;
+			for (n = 0, lower = st->first; lower != of; lower = lower->next, n++) {
+				if (rec >= (void *)lower && rec < lower->end)
+					break;
+			}
+			/* Only ever down. */
+			expect(lower != of);
+			used[n] = true;
+			of = lower;
+			/* Above what did not fit any more. */
+			check_clean(rec + FGRAPH_SLOT, of->end);
+			continue;
+		}
+		expect(fgraph_kind(head) <= FGRAPH_ENTRY || fgraph_kind(head) == FGRAPH_DONE);
+		expect(rec - fgraph_size(head) >= (void *)of);
+		switch (fgraph_kind(head)) {
+		case FGRAPH_NONE:
+			expect(!head);
+			break;
+		case FGRAPH_DONE:
+			expect(t->nr_dead);
+			break;
+		case FGRAPH_RESERVED:
+			expect(!(head & FGRAPH_TAIL));
+			break;
+		case FGRAPH_FRAME:
+			check_frame(t, &c, frame);
+			check_data(rec, head);
+			if (e && frame->tag == e->tag && frame->retp == e->retp)
+				e = older(t, &pos);
+			break;
+		default:
+			expect(fgraph_kind(fgraph_head(entry->frame)) == FGRAPH_FRAME);
+			check_data(rec, head);
+			if (e && entry->tag == e->tag && entry->frame->retp == e->retp)
+				e = older(t, &pos);
+			break;
+		}
+		rec -= fgraph_size(head);
+	}
+	expect(!e);
+	for (n = 0, chunk = st->first; chunk; chunk = chunk->next, n++) {
+		if (!used[n])
+			check_clean((void *)chunk + FGRAPH_SLOT, chunk->end);
+	}
+}
+
+void model_check(struct task *t)
+{
+	struct fgraph_stack *st = t->t.fgraph_stack;
+	struct call *c;
+
+	model_checks++;
+	if (st)
+		check_records(t, st);
+	model_unwind(t, 0, 0, 0);
+	if (!t->nr_calls)
+		return;
+	/* Somebody's walk that began long ago: each time a step. */
+	c = &t->call[model_checks % t->nr_calls];
+	fgraph_ret_addr(&t->t, &t->stale, (unsigned long)fgraph_trampoline_light, c->retp,
+			c->retp);
+}
