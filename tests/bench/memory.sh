@@ -56,11 +56,10 @@ echo function_graph >current_tracer
 echo nop >current_tracer
 events 1000
 no_events
+measure 1000-r-events 'events 1000' no_events
 for tasks in 2000 20000; do
 	echo "$tasks" >"$param/tasks"
 	measure "function_graph,$tasks-tasks" 'echo function_graph >current_tracer' \
 		'echo nop >current_tracer'
 	measure "r-event,$tasks-tasks" 'events 1' no_events
 done
-echo 0 >"$param/tasks"
-measure 1000-r-events 'events 1000' no_events

@@ -1,6 +1,7 @@
 # Cost of a call against how many users there are on its function, from the CSV
 # of scripts/bench: gnuplot -e "csv='...'; svg='...'" users.gnuplot
 set datafile separator ','
+set datafile missing NaN
 set terminal svg size 800,500 dynamic background rgb 'white'
 set output svg
 set logscale xy
@@ -10,9 +11,9 @@ set key left top
 set grid
 # The number of users in a row's name: kretprobe*8, or 1 without one.
 users(row) = strstrt(row, '*') ? real(row[strstrt(row, '*') + 1:]) : 1
-of(row, kind, one) = row eq one || row[1:strlen(kind) + 1] eq kind.'*'
-plot for [c = 2:3] for [k in 'kretprobe fprobe graph'] csv \
-	using (of(strcol(1), k, k eq 'fprobe' ? 'fprobe-exit' : k) ? users(strcol(1)) : NaN):(column(c)) \
-	smooth unique with linespoints dashtype (c == 2 ? 2 : 1) \
-	lc (k eq 'kretprobe' ? 1 : k eq 'fprobe' ? 2 : 3) \
-	title k.(c == 2 ? ', base' : ', series')
+is(row, kind) = row eq kind || row eq kind.'-exit' || row[1:strlen(kind) + 1] eq kind.'*'
+kinds = 'kretprobe fprobe graph'
+plot for [c = 2:3] for [i = 1:3] csv \
+	using (is(strcol(1), word(kinds, i)) ? users(strcol(1)) : NaN):c \
+	with linespoints dashtype 4 - c linecolor i \
+	title word(kinds, i).(c == 2 ? ', base' : ', series')
