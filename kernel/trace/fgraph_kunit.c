@@ -5,6 +5,7 @@
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
+#include <linux/error-injection.h>
 #include <linux/fgraph.h>
 #include <linux/ftrace.h>
 #include <linux/hrtimer.h>
@@ -1383,6 +1384,48 @@ static void hook_kretprobe_nested(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inner->rp.kp.nmissed + inner->rp.nmissed, 2);
 }
 
+#ifdef CONFIG_FUNCTION_ERROR_INJECTION
+/* As what injects errors does: the function is left before it has begun. */
+static int override_handler(struct kprobe *kp, struct pt_regs *regs)
+{
+	regs_set_return_value(regs, 99);
+	override_function_with_return(regs);
+	return 1;
+}
+
+/* A jump cannot be overridden: with this, the breakpoint stays one. */
+static void override_post_handler(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+/* Whoever has hooked the call sees it return all the same, and no frame is left. */
+static void hook_override(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe_seen *seen = kretprobe(test, t->add);
+	struct kprobe *kp = kunit_kzalloc(test, sizeof(*kp), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, kp);
+	kp->addr = (void *)t->add;
+	kp->pre_handler = override_handler;
+	kp->post_handler = override_post_handler;
+	KUNIT_ASSERT_EQ(test, register_kprobe(kp), 0);
+	/* The newest one's turn comes first. */
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&seen->rp), 0);
+	hooked(test);
+	for (i = 1; i <= 100; i++)
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 99);
+	KUNIT_EXPECT_EQ(test, seen->returns, 100);
+	KUNIT_EXPECT_EQ(test, seen->value, 99);
+	expect_stack_empty(test);
+	unregister_kprobe(kp);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	unregister_kretprobe(&seen->rp);
+	KUNIT_EXPECT_EQ(test, seen->returns, 101);
+}
+#endif
+
 static void hook_change_value(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -2231,6 +2274,9 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_join, via_gen),
 	KUNIT_CASE_PARAM(hook_join_kretprobe, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_nested, via_gen),
+#ifdef CONFIG_FUNCTION_ERROR_INJECTION
+	KUNIT_CASE_PARAM(hook_override, via_gen),
+#endif
 	KUNIT_CASE_PARAM(hook_change_value, via_gen),
 	KUNIT_CASE_PARAM(hook_veto, via_gen),
 	KUNIT_CASE_PARAM(hook_data, via_gen),
