@@ -272,6 +272,23 @@ static noinline int fgraph_hook_unusual(struct fgraph_ops *gops, unsigned long f
 NOKPROBE_SYMBOL(fgraph_hook_unusual);
 
 /*
+ * The stack of the task and the tag of the user, for those below: NULL if there
+ * is none, if a callback runs, or if the user has gone.
+ */
+static __always_inline struct fgraph_stack *
+fgraph_usual_stack(struct fgraph_ops *gops, unsigned long *tag)
+{
+	/* With preemption off, fgraph_trim() waits for us. */
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
+
+	/* Before all else of @gops: whoever registers writes it last. */
+	*tag = smp_load_acquire(&gops->tag);
+	if (unlikely(!st || !*tag || (fgraph_head(READ_ONCE(st->top)) & FGRAPH_CONTEXT)))
+		return NULL;
+	return st;
+}
+
+/*
  * Nearly all calls that are hooked already, fgraph_hook_slow() less all that does
  * not happen: the frame of the call is on top, with others who have joined.
  */
@@ -285,15 +302,10 @@ static noinline int fgraph_hook_again(struct fgraph_ops *gops, unsigned long fun
 	int ret = 0;
 
 	preempt_disable_notrace();
-	/* Only from now on does fgraph_trim() wait for us. */
-	st = READ_ONCE(current->fgraph_stack);
+	st = fgraph_usual_stack(gops, &tag);
 	if (unlikely(!st))
 		goto slow;
 	top = READ_ONCE(st->top);
-	/* Before all else: whoever registers writes it last. */
-	tag = smp_load_acquire(&gops->tag);
-	if (unlikely((fgraph_head(top) & FGRAPH_CONTEXT) || !tag))
-		goto slow;
 	frame = fgraph_run_of(top, &users);
 	if (unlikely(!frame || frame->retp != fgraph_retp(regs) || frame->func != func ||
 		     (users & fgraph_user_bit(tag)) ||
@@ -322,15 +334,11 @@ static __always_inline int fgraph_hook_first(struct fgraph_ops *gops, unsigned l
 	int ret = 0;
 
 	preempt_disable_notrace();
-	/* Only from now on does fgraph_trim() wait for us. */
-	st = READ_ONCE(current->fgraph_stack);
+	st = fgraph_usual_stack(gops, &tag);
 	if (unlikely(!st))
 		goto slow;
 	top = READ_ONCE(st->top);
-	/* Before all else: whoever registers writes it last. */
-	tag = smp_load_acquire(&gops->tag);
-	if (unlikely((fgraph_head(top) & FGRAPH_CONTEXT) || !tag ||
-		     !fgraph_stack_fits(top, gops->frame.size)))
+	if (unlikely(!fgraph_stack_fits(top, gops->frame.size)))
 		goto slow;
 
 	frame = fgraph_stack_reserve(st, top, &gops->frame, fgraph_context());
