@@ -33,7 +33,10 @@ static __no_kcsan void kretprobe_return(struct fgraph_ops *gops,
 	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
 	unsigned long status = kcb->kprobe_status;
 	struct kprobe *running = kprobe_running();
+	struct kretprobe_instance *ri = data;
 
+	ri->rp = rp;
+	ri->ret_addr = (kprobe_opcode_t *)frame->ret;
 	/*
 	 * Probes that the handler hits are skipped, and BPF asks which one
 	 * runs. While there is a current kprobe, its status must be valid. It is
@@ -42,7 +45,7 @@ static __no_kcsan void kretprobe_return(struct fgraph_ops *gops,
 	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
 	barrier();
 	__this_cpu_write(current_kprobe, &rp->kp);
-	rp->handler(data, fgraph_get_regs(regs));
+	rp->handler(ri, fgraph_get_regs(regs));
 	__this_cpu_write(current_kprobe, running);
 	barrier();
 	kcb->kprobe_status = status;
@@ -89,7 +92,7 @@ int kretprobe_add(struct kretprobe *rp, void *addr)
 	/* Users who come by way of ftrace join if they name the same function. */
 	unsigned long site = ftrace_location((unsigned long)addr);
 
-	rp->fgraph.entryfunc = kretprobe_entry;
+	rp->fgraph.entryfunc = rp->handler && !rp->entry_handler ? NULL : kretprobe_entry;
 	rp->fgraph.retfunc = rp->handler ? kretprobe_return : NULL;
 	rp->fgraph.data_size = sizeof(struct kretprobe_instance) + rp->data_size;
 	rp->fgraph.flags = FGRAPH_FULL_REGS;

@@ -3,9 +3,38 @@
 #ifndef _KERNEL_KRETPROBE_H
 #define _KERNEL_KRETPROBE_H
 
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/types.h>
+
 struct kprobe;
 struct kretprobe;
 struct pt_regs;
+
+/* Kprobes, by address. */
+#define KPROBE_HASH_BITS	6
+
+#ifdef CONFIG_KRETPROBE_ON_FTRACE
+/* And behind them the kretprobes that ftrace calls, by site. */
+#define KRETPROBE_HASH_BITS	10
+#define KPROBE_TABLE_SIZE	(BIT(KPROBE_HASH_BITS) + BIT(KRETPROBE_HASH_BITS))
+
+bool kretprobe_by_ftrace(struct kprobe *p);
+struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p);
+bool kretprobe_on_ftrace(struct kprobe *p);
+int kretprobe_arm_ftrace(struct kprobe *p);
+void kretprobe_disarm_ftrace(struct kprobe *p);
+#else
+#define KPROBE_TABLE_SIZE	BIT(KPROBE_HASH_BITS)
+
+static inline bool kretprobe_by_ftrace(struct kprobe *p) { return false; }
+static inline struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p) { return NULL; }
+static inline bool kretprobe_on_ftrace(struct kprobe *p) { return false; }
+static inline int kretprobe_arm_ftrace(struct kprobe *p) { return -ENODEV; }
+static inline void kretprobe_disarm_ftrace(struct kprobe *p) { }
+#endif
+
+extern struct hlist_head kprobe_table[KPROBE_TABLE_SIZE];
 
 #ifdef CONFIG_KRETPROBE_ON_FGRAPH
 int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs);

@@ -146,12 +146,14 @@ struct fgraph_record {
  *		registered and changed at any time; to obey set_ftrace_pid, it
  *		needs FTRACE_OPS_FL_PID and the trace_array as its private
  *		pointer. fgraph sets its callback
+ * @next:	for fgraph_hook_chain(): the next user of the same function
  * @missed:	calls that this user did not get for lack of memory, or because
  *		they were made by a callback of fgraph
  * @tag:	private: id and generation while registered, else 0
  * @frame:	private: its frames
  * @entry:	private: its entries in others' frames
  * @trampoline:	private: what its frames need as return address
+ * @simple:	private: wants every return, and its data fit in one slot
  * @id:		private: where it is in the table of users
  * @word:	private: index of the task-local word
  *
@@ -168,12 +170,16 @@ struct fgraph_ops {
 #ifdef CONFIG_FUNCTION_TRACER
 	struct ftrace_ops	ops;
 #endif
+#ifdef CONFIG_FGRAPH
+	struct fgraph_ops	*next;
+#endif
 	atomic_long_t		missed;
 	unsigned long		tag;
 #ifdef CONFIG_FGRAPH
 	struct fgraph_record	frame;
 	struct fgraph_record	entry;
 	unsigned long		trampoline;
+	bool			simple;
 #endif
 	unsigned int		id;
 	unsigned int		word;
@@ -188,6 +194,8 @@ void fgraph_remove_user(struct fgraph_ops *gops);
 bool fgraph_in_callback(int count);
 int fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
 int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs);
+struct fgraph_ops *fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip,
+				     struct ftrace_regs *fregs);
 
 int fgraph_frame_users(const struct fgraph_frame *frame,
 		       struct fgraph_ops **users, int max);

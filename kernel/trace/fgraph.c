@@ -154,23 +154,23 @@ static noinline bool fgraph_recursion(unsigned long above)
 NOKPROBE_SYMBOL(fgraph_recursion);
 
 /*
- * A call that is hooked already gets one more user. @entry is reserved, @above
- * is for its header, @run is FGRAPH_RUN or 0, @users those down to the frame.
+ * A call that is hooked already gets one more user. @entry is reserved, @head
+ * for it, @users are those of its run.
  */
 static __always_inline void fgraph_join(struct fgraph_ops *gops, unsigned long tag,
 					struct fgraph_stack *st, struct fgraph_frame *frame,
-					struct fgraph_entry *entry, unsigned long above,
-					unsigned long run, unsigned long users,
-					struct pt_regs *regs)
+					struct fgraph_entry *entry, unsigned long head,
+					unsigned long users, struct pt_regs *regs)
 {
 	entry->tag = tag;
 	entry->frame = frame;
-	entry->users = users | fgraph_user_bit(tag);
-	if (unlikely(!fgraph_wanted(gops, frame, (void *)entry + gops->entry.data, regs))) {
+	entry->users = users;
+	if (!gops->simple &&
+	    unlikely(!fgraph_wanted(gops, frame, (void *)entry + gops->entry.data, regs))) {
 		fgraph_stack_pop(st, entry);
 		return;
 	}
-	fgraph_stack_commit(entry, gops->entry.head | above | run);
+	fgraph_stack_commit(entry, head);
 
 	if (gops->flags & FGRAPH_FULL_REGS)
 		WRITE_ONCE(*fgraph_entry_slot(regs), (unsigned long)fgraph_trampoline_full);
@@ -184,11 +184,11 @@ static noinline int fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func
 	/* Before all else: whoever registers writes it last. */
 	unsigned long tag = smp_load_acquire(&gops->tag);
 	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	unsigned long ret = READ_ONCE(*slot), above, tail = 0;
+	unsigned long ret = READ_ONCE(*slot), above, tail = 0, head, users = 0, bits;
 	bool hooked = fgraph_is_trampoline(ret);
 	struct fgraph_entry *entry;
 	struct fgraph_frame *frame;
-	void *high;
+	void *high, *top;
 
 	/* Called late, from where preemption was possible: it has gone. */
 	if (unlikely(!tag))
@@ -213,17 +213,27 @@ static noinline int fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func
 		/* Not a return address that we know the real one of. */
 		if (WARN_ON_ONCE(!frame))
 			goto miss;
-		if (frame->func == func && !fgraph_frame_has(st, frame, tag)) {
-			unsigned long users = 0, run = 0;
-
+		top = READ_ONCE(st->top);
+		head = gops->entry.head;
+		if (fgraph_run_of(top, fgraph_head(top), &users, &bits) == frame)
+			head = fgraph_run_head(top, bits, head, tag);
+		else
+			head &= ~FGRAPH_RUN_BITS;
+		if (frame->func == func &&
+		    ((head & FGRAPH_FALLING) || !fgraph_frame_has(st, frame, tag))) {
 			entry = fgraph_push(st, high, &gops->entry, &above);
 			if (unlikely(!entry))
 				goto miss;
-			/* Where a chunk begins, there is no run. */
-			if (fgraph_run_of((void *)entry - gops->entry.size, &users) == frame)
-				run = FGRAPH_RUN;
-			fgraph_join(gops, tag, st, frame, entry, above, run, run ? users : 0,
-				    regs);
+			/* Not so if that dropped frames, or where a chunk begins. */
+			if ((void *)entry - gops->entry.size != top) {
+				users = ~0UL;
+				if (fgraph_below((void *)entry - gops->entry.size) == top)
+					head &= ~FGRAPH_RUN;
+				else
+					head &= ~FGRAPH_RUN_BITS;
+			}
+			fgraph_join(gops, tag, st, frame, entry, head | above,
+				    users | fgraph_user_bit(tag), regs);
 			return 0;
 		}
 		/* A tail call: both calls return at once, the newer one first. */
@@ -272,20 +282,21 @@ static noinline int fgraph_hook_unusual(struct fgraph_ops *gops, unsigned long f
 NOKPROBE_SYMBOL(fgraph_hook_unusual);
 
 /*
- * The stack of the task and the tag of the user, for those below: NULL if there
- * is none, if a callback runs, or if the user has gone.
+ * The top of the task's stack, for those below, with its header and the user's
+ * tag. False if there is no stack, if a callback runs, or if the user has gone.
  */
-static __always_inline struct fgraph_stack *
-fgraph_usual_stack(struct fgraph_ops *gops, unsigned long *tag)
+static __always_inline bool fgraph_usual(struct fgraph_ops *gops, struct fgraph_stack **st,
+					 void **top, unsigned long *head, unsigned long *tag)
 {
 	/* With preemption off, fgraph_trim() waits for us. */
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-
+	*st = READ_ONCE(current->fgraph_stack);
 	/* Before all else of @gops: whoever registers writes it last. */
 	*tag = smp_load_acquire(&gops->tag);
-	if (unlikely(!st || !*tag || (fgraph_head(READ_ONCE(st->top)) & FGRAPH_CONTEXT)))
-		return NULL;
-	return st;
+	if (unlikely(!*st || !*tag))
+		return false;
+	*top = READ_ONCE((*st)->top);
+	*head = fgraph_head(*top);
+	return !(*head & FGRAPH_CONTEXT);
 }
 
 /*
@@ -295,25 +306,31 @@ fgraph_usual_stack(struct fgraph_ops *gops, unsigned long *tag)
 static noinline int fgraph_hook_again(struct fgraph_ops *gops, unsigned long func,
 				      struct pt_regs *regs, bool traced)
 {
+	unsigned long head, tag, users, bits, bit;
+	struct fgraph_entry *entry;
 	struct fgraph_frame *frame;
-	unsigned long tag, users;
 	struct fgraph_stack *st;
 	void *top;
 	int ret = 0;
 
 	preempt_disable_notrace();
-	st = fgraph_usual_stack(gops, &tag);
-	if (unlikely(!st))
+	if (unlikely(!fgraph_usual(gops, &st, &top, &head, &tag)))
 		goto slow;
-	top = READ_ONCE(st->top);
-	frame = fgraph_run_of(top, &users);
+	frame = fgraph_run_of(top, head, &users, &bits);
 	if (unlikely(!frame || frame->retp != fgraph_retp(regs) || frame->func != func ||
-		     (users & fgraph_user_bit(tag)) ||
 		     !fgraph_stack_fits(top, gops->entry.size)))
 		goto slow;
-	fgraph_join(gops, tag, st, frame,
-		    fgraph_stack_reserve(st, top, &gops->entry, fgraph_context()),
-		    0, FGRAPH_RUN, users, regs);
+	head = fgraph_run_head(top, bits, gops->entry.head, tag);
+	bit = fgraph_user_bit(tag);
+	/* Who is older than all in the run is none of them. */
+	if (unlikely((users & bit) && !(head & FGRAPH_FALLING) &&
+		     fgraph_frame_has(st, frame, tag)))
+		goto slow;
+	if (gops->simple)
+		entry = fgraph_stack_reserve_slot(st, top);
+	else
+		entry = fgraph_stack_reserve(st, top, &gops->entry, fgraph_context());
+	fgraph_join(gops, tag, st, frame, entry, head, users | bit, regs);
 	goto out;
 slow:
 	ret = fgraph_hook_unusual(gops, func, regs, traced);
@@ -323,50 +340,55 @@ out:
 }
 NOKPROBE_SYMBOL(fgraph_hook_again);
 
-/* And nearly all that are not. */
+/* And nearly all that are not. @ret is the return address, which is at @slot. */
 static __always_inline int fgraph_hook_first(struct fgraph_ops *gops, unsigned long func,
-					     struct pt_regs *regs, bool traced)
+					     struct pt_regs *regs, bool traced,
+					     unsigned long *slot, unsigned long ret)
 {
+	unsigned long *retp = fgraph_retp(regs);
 	struct fgraph_frame *frame;
 	struct fgraph_stack *st;
-	unsigned long tag;
+	unsigned long head, tag;
 	void *top;
-	int ret = 0;
+	int err = 0;
 
 	preempt_disable_notrace();
-	st = fgraph_usual_stack(gops, &tag);
-	if (unlikely(!st))
-		goto slow;
-	top = READ_ONCE(st->top);
-	if (unlikely(!fgraph_stack_fits(top, gops->frame.size)))
+	if (unlikely(!fgraph_usual(gops, &st, &top, &head, &tag) ||
+		     !fgraph_stack_fits(top, gops->frame.size)))
 		goto slow;
 
-	frame = fgraph_stack_reserve(st, top, &gops->frame, fgraph_context());
+	if (gops->simple)
+		frame = fgraph_stack_reserve_slot(st, top);
+	else
+		frame = fgraph_stack_reserve(st, top, &gops->frame, fgraph_context());
 	frame->tag = tag;
 	frame->func = func;
-	frame->ret = *fgraph_entry_slot(regs);
-	frame->retp = fgraph_retp(regs);
-	if (unlikely(!fgraph_wanted(gops, frame, (void *)frame + gops->frame.data, regs))) {
+	frame->ret = ret;
+	frame->retp = retp;
+	if (!gops->simple &&
+	    unlikely(!fgraph_wanted(gops, frame, (void *)frame + gops->frame.data, regs))) {
 		fgraph_stack_pop(st, frame);
 		goto out;
 	}
 	/* An unwinder that finds the trampoline must find the frame. */
 	fgraph_stack_commit(frame, gops->frame.head);
-	WRITE_ONCE(*fgraph_entry_slot(regs), gops->trampoline);
+	WRITE_ONCE(*slot, gops->trampoline);
 	goto out;
 slow:
-	ret = fgraph_hook_unusual(gops, func, regs, traced);
+	err = fgraph_hook_unusual(gops, func, regs, traced);
 out:
 	preempt_enable_notrace();
-	return ret;
+	return err;
 }
 
 static __always_inline int fgraph_hook_fast(struct fgraph_ops *gops, unsigned long func,
 					    struct pt_regs *regs, bool traced)
 {
-	if (fgraph_is_trampoline(READ_ONCE(*fgraph_entry_slot(regs))))
+	unsigned long *slot = fgraph_entry_slot(regs), ret = READ_ONCE(*slot);
+
+	if (fgraph_is_trampoline(ret))
 		return fgraph_hook_again(gops, func, regs, traced);
-	return fgraph_hook_first(gops, func, regs, traced);
+	return fgraph_hook_first(gops, func, regs, traced, slot, ret);
 }
 
 /**
@@ -484,6 +506,23 @@ static noinline unsigned long fgraph_return_slow(struct fgraph_stack *st, unsign
 }
 NOKPROBE_SYMBOL(fgraph_return_slow);
 
+/* Tell those of a run who have joined. @flat: FGRAPH_FLAT is set. */
+static __always_inline bool fgraph_tell_run(void *top, struct fgraph_frame *frame,
+					    struct fgraph_regs *regs, bool flat)
+{
+	bool gone = false;
+	void *rec = top;
+
+	while (rec != frame) {
+		struct fgraph_entry *entry = rec;
+		unsigned long head = flat ? FGRAPH_ENTRY : fgraph_head(entry);
+
+		gone |= fgraph_tell(entry->tag, frame, fgraph_entry_data(entry, head), regs);
+		rec -= fgraph_size(head);
+	}
+	return gone;
+}
+
 /*
  * As fgraph_return_slow(), for a frame that is on top, with those who have
  * joined and nothing in between.
@@ -491,18 +530,18 @@ NOKPROBE_SYMBOL(fgraph_return_slow);
 static noinline unsigned long fgraph_return_run(struct fgraph_stack *st, unsigned long *retp,
 						struct fgraph_regs *regs)
 {
-	unsigned long head, ret, users;
+	unsigned long head, ret, users, bits;
 	struct fgraph_frame *frame;
-	bool gone = false;
-	void *top, *rec;
+	bool gone, flat;
+	void *top;
 
 	if (unlikely(!st))
 		goto slow;
 	top = READ_ONCE(st->top);
-	frame = fgraph_run_of(top, &users);
-	if (unlikely(!frame || frame->retp != retp))
-		goto slow;
 	head = fgraph_head(top);
+	frame = fgraph_run_of(top, head, &users, &bits);
+	if (unlikely(!frame || !(bits & FGRAPH_RUN) || frame->retp != retp))
+		goto slow;
 	if (unlikely((head | fgraph_head(frame)) & (FGRAPH_CONTEXT | FGRAPH_TAIL | FGRAPH_OVER)))
 		goto slow;
 
@@ -511,22 +550,22 @@ static noinline unsigned long fgraph_return_run(struct fgraph_stack *st, unsigne
 		fgraph_fixup_regs(regs->full, ret);
 	fgraph_set_head(top, head | fgraph_context());
 	barrier();
-	for (rec = top; rec != frame; rec -= fgraph_size(head)) {
-		struct fgraph_entry *entry = rec;
-
-		head = fgraph_head(entry);
-		gone |= fgraph_tell(entry->tag, frame, fgraph_entry_data(entry, head), regs);
-	}
-	head = fgraph_head(frame);
-	gone |= fgraph_tell(frame->tag, frame, fgraph_frame_data(frame, head), regs);
+	flat = head & FGRAPH_FLAT;
+	if (likely(flat))
+		gone = fgraph_tell_run(top, frame, regs, true);
+	else
+		gone = fgraph_tell_run(top, frame, regs, false);
+	gone |= fgraph_tell(frame->tag, frame, fgraph_frame_data(frame, fgraph_head(frame)), regs);
 
 	WRITE_ONCE(*fgraph_record_slot(retp), ret);
 	barrier();
 	/* Unless something that a callback called was abandoned. */
-	if (likely(READ_ONCE(st->top) == top))
-		fgraph_stack_drop_run(st, top, frame);
-	else
+	if (unlikely(READ_ONCE(st->top) != top))
 		fgraph_stack_pop(st, frame);
+	else if (likely(flat))
+		fgraph_stack_drop_run(st, top, frame, true);
+	else
+		fgraph_stack_drop_run(st, top, frame, false);
 	if (unlikely(gone))
 		fgraph_user_gone();
 	return ret;
@@ -586,8 +625,10 @@ NOKPROBE_SYMBOL(fgraph_return_light);
 /* From the full trampoline. */
 __visible unsigned long fgraph_return_full(struct pt_regs *regs)
 {
-	struct fgraph_regs fr = { .full = regs };
+	struct fgraph_regs fr;
 
+	/* The others are not looked at then. */
+	fr.full = regs;
 	return fgraph_return(fgraph_full_retp(regs), &fr);
 }
 NOKPROBE_SYMBOL(fgraph_return_full);
@@ -748,6 +789,8 @@ static int add_user(struct fgraph_ops *gops)
 				    offsetof(struct fgraph_frame, data));
 	gops->entry = fgraph_record(FGRAPH_ENTRY, gops->data_size,
 				    offsetof(struct fgraph_entry, data));
+	gops->simple = !gops->entryfunc && gops->frame.size == FGRAPH_SLOT &&
+		       gops->entry.size == FGRAPH_SLOT;
 	gops->trampoline = (unsigned long)(gops->flags & FGRAPH_FULL_REGS ?
 					   fgraph_trampoline_full : fgraph_trampoline_light);
 	if (gops->flags & FGRAPH_TASK_WORD) {
@@ -860,6 +903,81 @@ int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_
 	return fgraph_hook_fast(gops, ip, &fregs->regs, true);
 }
 NOKPROBE_SYMBOL(fgraph_hook_ftrace);
+
+/*
+ * Users of a chain join the call that one of them is in. Returns the first for
+ * whom that is not simple.
+ */
+static struct fgraph_ops *fgraph_join_chain(struct fgraph_ops *gops, unsigned long func,
+					    struct pt_regs *regs)
+{
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
+	/* Nothing is called here, and interrupts leave it where it is: (1). */
+	void *top = READ_ONCE(st->top);
+	unsigned long head = fgraph_head(top), users, bits;
+	struct fgraph_frame *frame = fgraph_run_of(top, head, &users, &bits);
+	unsigned long slot = READ_ONCE(*fgraph_entry_slot(regs));
+
+	/* What is called in a callback is to say so: (5). */
+	if (unlikely(!frame || (head & FGRAPH_CONTEXT) || frame->func != func ||
+		     frame->retp != fgraph_retp(regs)))
+		return gops;
+	for (; gops; gops = READ_ONCE(gops->next)) {
+		/* Before all else: whoever registers writes it last. */
+		unsigned long tag = smp_load_acquire(&gops->tag), bit = fgraph_user_bit(tag);
+		struct fgraph_entry *entry;
+
+		head = fgraph_run_head(top, bits, FGRAPH_ENTRY | FGRAPH_RUN_BITS, tag);
+		/* The trampoline that is there may not give all registers. */
+		if (unlikely(!tag || !gops->simple || gops->trampoline != slot ||
+			     !fgraph_stack_fits(top, FGRAPH_SLOT) ||
+			     ((users & bit) && !(head & FGRAPH_FALLING))))
+			return gops;
+		entry = fgraph_stack_reserve_slot(st, top);
+		users |= bit;
+		entry->tag = tag;
+		entry->frame = frame;
+		entry->users = users;
+		fgraph_stack_commit(entry, head);
+		bits = head & FGRAPH_RUN_BITS;
+		top = entry;
+	}
+	return NULL;
+}
+NOKPROBE_SYMBOL(fgraph_join_chain);
+
+/**
+ * fgraph_hook_chain() - hook the return of a call for all users of a function
+ * @gops:	a user; the others follow by &fgraph_ops.next. Takes the least time
+ *		if all have the same &fgraph_ops.flags
+ * @ip:		as the ftrace callback got it
+ * @fregs:	as the ftrace callback got it, fgraph_retp_valid()
+ *
+ * As fgraph_hook_ftrace() for each of them, in one go.
+ *
+ * Context: any, preemption disabled.
+ *
+ * Return: NULL; or the first who misses the call, which &fgraph_ops.missed
+ * counts, and whose successors are still to be hooked.
+ */
+struct fgraph_ops *fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip,
+				     struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = &fregs->regs;
+
+	while (likely(!fgraph_hook_fast(gops, ip, regs, true))) {
+		gops = READ_ONCE(gops->next);
+		if (likely(!gops))
+			return NULL;
+		if (fgraph_is_trampoline(READ_ONCE(*fgraph_entry_slot(regs)))) {
+			gops = fgraph_join_chain(gops, ip, regs);
+			if (!gops)
+				return NULL;
+		}
+	}
+	return gops;
+}
+NOKPROBE_SYMBOL(fgraph_hook_chain);
 #endif /* CONFIG_FUNCTION_TRACER */
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER

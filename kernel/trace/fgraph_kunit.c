@@ -190,12 +190,19 @@ static void stack_run(struct kunit *test)
 		for (i = 0; i < ARRAY_SIZE(sizes); i++)
 			push_entry(st, frame, sizes[i]);
 		rec = st->top;
-		fgraph_stack_drop_run(st, rec, frame);
+		fgraph_stack_drop_run(st, rec, frame, false);
+		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
+		check_clean(test, st);
+		/* None of the entries with data below, but the frame. */
+		frame = push(st, 1, 100);
+		for (i = 0; i < 3; i++)
+			push_entry(st, frame, ENTRY_ROOM);
+		fgraph_stack_drop_run(st, st->top, frame, true);
 		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
 		check_clean(test, st);
 		/* Alone, it is its own run. */
 		frame = push(st, 1, 0);
-		fgraph_stack_drop_run(st, frame, frame);
+		fgraph_stack_drop_run(st, frame, frame, true);
 		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
 		check_clean(test, st);
 		while (!round && fgraph_stack_fits(st->top, 3 * FGRAPH_SLOT))
@@ -1384,6 +1391,205 @@ static void hook_kretprobe_nested(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inner->rp.kp.nmissed + inner->rp.nmissed, 2);
 }
 
+/* More kretprobes of one function than fit in a chunk, of all sorts. */
+static struct chain_seen {
+	struct kretprobe	rp;
+	unsigned int		returns;
+	unsigned int		wrong;
+} chain[70];
+
+static unsigned int chain_told;
+
+static int chain_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct chain_seen *seen = container_of(get_kretprobe(ri), struct chain_seen, rp);
+
+	seen->returns++;
+	chain_told++;
+	if (!regs || regs_return_value(regs) != 3)
+		seen->wrong++;
+	return 0;
+}
+
+/* Each that is on, and nobody else, sees a call, whoever comes and goes. */
+static void chain_call(struct kunit *test, unsigned int on)
+{
+	unsigned int i, before = chain_told, wrong = 0;
+
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, targets(test)->add(1, 2), 3);
+	expect_stack_empty(test);
+	KUNIT_EXPECT_EQ(test, chain_told - before, on);
+	for (i = 0; i < ARRAY_SIZE(chain); i++)
+		wrong += chain[i].wrong + chain[i].rp.nmissed + chain[i].rp.kp.nmissed;
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+}
+
+static void hook_chain(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned int i, nr = ARRAY_SIZE(chain);
+
+	memset(chain, 0, sizeof(chain));
+	for (i = 0; i < nr; i++) {
+		chain[i].rp.kp.addr = (void *)t->add;
+		chain[i].rp.handler = chain_handler;
+		/* Some have data that fit in a slot, others take more. */
+		chain[i].rp.data_size = i % 7 ? i % 5 ? 0 : 8 : 100;
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
+	}
+	users[0].gops.entryfunc = count_entry;
+	users[0].gops.retfunc = count_return;
+	hook(test, &users[0], t->add);
+	chain_call(test, nr);
+	chain_call(test, nr);
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, chain[i].returns, 2);
+
+	/* Off at both ends and in between, and on again. */
+	for (i = 0; i < nr; i += 3)
+		KUNIT_EXPECT_EQ(test, disable_kretprobe(&chain[i].rp), 0);
+	chain_call(test, nr - DIV_ROUND_UP(nr, 3));
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, chain[i].returns, i % 3 ? 3 : 2);
+	for (i = 0; i < nr; i += 3)
+		KUNIT_EXPECT_EQ(test, enable_kretprobe(&chain[i].rp), 0);
+	chain_call(test, nr);
+
+	/* Some go and come again: then they are newer than the others. */
+	for (i = 1; i < nr; i += 2)
+		unregister_kretprobe(&chain[i].rp);
+	chain_call(test, nr - nr / 2);
+	for (i = 1; i < nr; i += 4) {
+		memset(&chain[i].rp.kp, 0, sizeof(chain[i].rp.kp));
+		chain[i].rp.kp.addr = (void *)t->add;
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
+	}
+	chain_call(test, nr - nr / 4);
+	for (i = 0; i < nr; i++) {
+		if (i % 4 != 3)
+			unregister_kretprobe(&chain[i].rp);
+	}
+	chain_call(test, 0);
+	expect_calls(test, &users[0], 7);
+}
+
+/* A callback that calls the function it is for, as deep as it is let. */
+static struct {
+	const struct fgraph_kunit_targets *t;
+	unsigned int depth, max;
+} again;
+
+static void again_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			 void *data, struct fgraph_regs *regs)
+{
+	if (again.depth == 20)
+		return;
+	again.depth++;
+	again.max = max(again.max, again.depth);
+	again.t->add(1, 2);
+	again.depth--;
+}
+
+/* Calls that callbacks make come to an end, also with a chain of others on them. */
+static void hook_chain_in_callback(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	int i;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "who calls fgraph_hook() must see to that");
+	memset(chain, 0, sizeof(chain));
+	for (i = 0; i < 3; i++) {
+		chain[i].rp.kp.addr = (void *)t->add;
+		chain[i].rp.handler = chain_handler;
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
+	}
+	again.t = t;
+	again.depth = 0;
+	again.max = 0;
+	users[0].gops.retfunc = again_return;
+	hook(test, &users[0], t->add);
+	hooked(test);
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	expect_stack_empty(test);
+	unhook(&users[0]);
+	for (i = 0; i < 3; i++) {
+		unregister_kretprobe(&chain[i].rp);
+		KUNIT_EXPECT_EQ(test, chain[i].wrong, 0);
+	}
+	/* The call by a callback of that call is not hooked any more. */
+	KUNIT_EXPECT_GE(test, again.max, 1);
+	KUNIT_EXPECT_LE(test, again.max, 2);
+}
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static struct fgraph_ops link[3];
+static unsigned int link_returns[3];
+static unsigned int link_no_regs;
+
+static void link_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			void *data, struct fgraph_regs *regs)
+{
+	link_returns[gops - link]++;
+	if (!fgraph_get_regs(regs))
+		link_no_regs++;
+}
+
+static void link_ftrace(unsigned long ip, unsigned long parent_ip,
+			struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	preempt_disable_notrace();
+	fgraph_hook_chain(link, ip, fregs);
+	preempt_enable_notrace();
+}
+
+static struct ftrace_ops link_ops = { .func = link_ftrace };
+
+/* The first of a chain has just gone: the others join what a light user opened. */
+static void hook_chain_first_gone(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long site = ftrace_location((unsigned long)t->add);
+	int i;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "of ftrace's callbacks");
+	memset(link, 0, sizeof(link));
+	memset(link_returns, 0, sizeof(link_returns));
+	link_no_regs = 0;
+	for (i = 0; i < 3; i++) {
+		link[i].retfunc = link_return;
+		link[i].flags = FGRAPH_FULL_REGS;
+		link[i].next = i < 2 ? &link[i + 1] : NULL;
+		KUNIT_ASSERT_EQ(test, fgraph_add_user(&link[i]), 0);
+	}
+	KUNIT_ASSERT_EQ(test, fgraph_retire_user(&link[0]), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&link_ops, site, 0, 0), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&link_ops), 0);
+	/* Whose turn comes first, as the newest of ftrace. */
+	users[0].gops.entryfunc = count_entry;
+	users[0].gops.retfunc = count_return;
+	hook(test, &users[0], t->add);
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	expect_stack_empty(test);
+	unregister_ftrace_function(&link_ops);
+	ftrace_free_filter(&link_ops);
+	for (i = 1; i < 3; i++)
+		fgraph_retire_user(&link[i]);
+	fgraph_synchronize();
+	for (i = 0; i < 3; i++)
+		fgraph_remove_user(&link[i]);
+	KUNIT_EXPECT_EQ(test, link_returns[0], 0);
+	KUNIT_EXPECT_EQ(test, link_returns[1], 2);
+	KUNIT_EXPECT_EQ(test, link_returns[2], 2);
+	KUNIT_EXPECT_EQ(test, link_no_regs, 0);
+	expect_calls(test, &users[0], 2);
+}
+#endif
+
 #ifdef CONFIG_FUNCTION_ERROR_INJECTION
 /* As what injects errors does: the function is left before it has begun. */
 static int override_handler(struct kprobe *kp, struct pt_regs *regs)
@@ -2041,6 +2247,12 @@ static void hook_callback_breakpoint(struct kunit *test)
 	expect_stack_empty(test);
 }
 
+/* A kretprobe that has this one is hit by a kprobe, wherever it is. */
+static int late_entry_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return 0;
+}
+
 static int late_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
@@ -2078,6 +2290,7 @@ static void hook_late(struct kunit *test)
 		for (i = 0; i < 2; i++) {
 			rp[i].kp.addr = (void *)of->add;
 			rp[i].handler = late_handler;
+			rp[i].entry_handler = late_entry_handler;
 			KUNIT_ASSERT_EQ(test, register_kretprobe(&rp[i]), 0);
 		}
 		memset(&kp, 0, sizeof(kp));
@@ -2274,6 +2487,11 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_join, via_gen),
 	KUNIT_CASE_PARAM(hook_join_kretprobe, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_nested, via_gen),
+	KUNIT_CASE_PARAM(hook_chain, via_gen),
+	KUNIT_CASE_PARAM(hook_chain_in_callback, via_gen),
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	KUNIT_CASE_PARAM(hook_chain_first_gone, via_gen),
+#endif
 #ifdef CONFIG_FUNCTION_ERROR_INJECTION
 	KUNIT_CASE_PARAM(hook_override, via_gen),
 #endif

@@ -19,7 +19,7 @@
  *     and gives them back clean, one after that works above them.
  * (4) A header becomes FGRAPH_FRAME or FGRAPH_ENTRY by a single store, when the
  *     record is complete. Until then it is FGRAPH_RESERVED, which only has a
- *     size. pop takes the same steps back.
+ *     size, or still zero if that is one slot. pop takes the same steps back.
  * (5) While a callback runs, the newest header says so, by FGRAPH_CONTEXT; and
  *     so does whatever is pushed on top of it.
  *
@@ -67,6 +67,11 @@ enum fgraph_kind {
 #define FGRAPH_OVER		BIT(11)
 /* In an entry: from here to its frame there are only such entries. */
 #define FGRAPH_RUN		BIT(12)
+/* With that: none of these entries has data below its header. */
+#define FGRAPH_FLAT		BIT(13)
+/* In an entry: from here to its frame there are only such, each older by its tag. */
+#define FGRAPH_FALLING		BIT(14)
+#define FGRAPH_RUN_BITS		(FGRAPH_RUN | FGRAPH_FALLING | FGRAPH_FLAT)
 /* Bits 16-31: how many slots of data lie below the header. */
 #define FGRAPH_BELOW_SHIFT	16
 #define FGRAPH_BELOW_MASK	(0xffffUL << FGRAPH_BELOW_SHIFT)
@@ -79,7 +84,8 @@ enum fgraph_kind {
  * @head:	kind and size
  * @tag:	the user, by id and generation
  * @frame:	the frame
- * @users:	with FGRAPH_RUN: fgraph_user_bit() of each user from here to the frame
+ * @users:	fgraph_user_bit() of each user from here to the frame; with FGRAPH_RUN
+ *		or FGRAPH_FALLING
  * @data:	short private data
  */
 struct fgraph_entry {
@@ -221,7 +227,9 @@ static inline struct fgraph_record fgraph_record(enum fgraph_kind kind, size_t d
 	unsigned long below = data <= FGRAPH_SLOT - inside ? 0 : DIV_ROUND_UP(data, FGRAPH_SLOT);
 
 	return (struct fgraph_record) {
-		.head = kind | below << FGRAPH_BELOW_SHIFT,
+		.head = kind | below << FGRAPH_BELOW_SHIFT |
+			(kind != FGRAPH_ENTRY ? 0 : below ? FGRAPH_RUN | FGRAPH_FALLING :
+							    FGRAPH_RUN_BITS),
 		.size = (below + 1) << FGRAPH_SLOT_SHIFT,
 		.data = below ? -(below << FGRAPH_SLOT_SHIFT) : inside,
 	};
@@ -281,6 +289,16 @@ static __always_inline void *fgraph_stack_reserve(struct fgraph_stack *st, void 
 	}
 	barrier();	/* (3) */
 	fgraph_set_head(rec, FGRAPH_RESERVED | (what->head & FGRAPH_BELOW_MASK) | context);
+	return rec;
+}
+
+/* As that, for a record of one slot that surely fits. The header is still zero. */
+static __always_inline void *fgraph_stack_reserve_slot(struct fgraph_stack *st, void *top)
+{
+	void *rec = top + FGRAPH_SLOT;
+
+	WRITE_ONCE(st->top, rec);
+	barrier();	/* (3) */
 	return rec;
 }
 
@@ -380,12 +398,13 @@ static __always_inline void fgraph_stack_drop_done(struct fgraph_stack *st)
  * Drop a frame and the run of entries on it, whose newest is on top. The headers
  * go from the newest to the oldest, then the top in one step: it is on a slot
  * that is free (2) in between, and all below as well, or still to be dropped.
+ * @flat: FGRAPH_FLAT is set.
  */
 static __always_inline void fgraph_stack_drop_run(struct fgraph_stack *st, void *rec,
-						  struct fgraph_frame *frame)
+						  struct fgraph_frame *frame, bool flat)
 {
 	for (;;) {
-		unsigned long below = fgraph_slots(fgraph_head(rec));
+		unsigned long below = flat && rec != frame ? 0 : fgraph_slots(fgraph_head(rec));
 		void *next = rec - ((below + 1) << FGRAPH_SLOT_SHIFT);
 
 		if (unlikely(below))
@@ -419,24 +438,35 @@ static __always_inline unsigned long fgraph_user_bit(unsigned long tag)
 }
 
 /*
- * The frame whose run ends on this record, and who may be in it; NULL if there
- * is none.
+ * The frame that one more can join on @top, which has that header, without more
+ * ado: NULL if there is none. @users: who may be in it. @bits: what all who join
+ * have of FGRAPH_RUN_BITS.
  */
-static __always_inline struct fgraph_frame *fgraph_run_of(void *rec, unsigned long *users)
+static __always_inline struct fgraph_frame *fgraph_run_of(void *top, unsigned long head,
+							  unsigned long *users,
+							  unsigned long *bits)
 {
-	struct fgraph_entry *entry = rec;
-	unsigned long head = fgraph_head(rec);
+	struct fgraph_entry *entry = top;
 
 	if (fgraph_kind(head) == FGRAPH_FRAME) {
-		struct fgraph_frame *frame = rec;
-
-		*users = fgraph_user_bit(frame->tag);
-		return frame;
+		*users = fgraph_user_bit(((struct fgraph_frame *)top)->tag);
+		*bits = FGRAPH_RUN_BITS;
+		return top;
 	}
-	if (!(head & FGRAPH_RUN))
+	if (!(head & (FGRAPH_RUN | FGRAPH_FALLING)))
 		return NULL;
 	*users = entry->users;
+	*bits = head & FGRAPH_RUN_BITS;
 	return entry->frame;
+}
+
+/* The header of an entry with this tag there. @head: its usual one. */
+static __always_inline unsigned long fgraph_run_head(const void *top, unsigned long bits,
+						     unsigned long head, unsigned long tag)
+{
+	head &= bits | ~FGRAPH_RUN_BITS;
+	/* A frame has its tag where an entry has it. */
+	return tag < ((const struct fgraph_entry *)top)->tag ? head : head & ~FGRAPH_FALLING;
 }
 
 /* Is this a record that names a user of @frame, which is below or the same? */

@@ -30,6 +30,16 @@ echo fgraph_bench_target >/sys/kernel/tracing/set_ftrace_filter
 case $ROW in *-breakpoint) echo 0 >/proc/sys/debug/kprobes-optimization ;; esac
 cat /proc/kallsyms >$dir/symbols
 echo 100000000 >$param/calls
+cd /sys/kernel/tracing
+case $ROW in
+function_graph)
+	echo function_graph >current_tracer
+	ROW=plain ;;
+r-event)
+	echo 'r:bench fgraph_bench_target ret=$retval' >kprobe_events
+	echo 1 >events/kprobes/enable
+	ROW=plain ;;
+esac
 : >$dir/ready
 echo "$ROW" >$param/row
 '''
@@ -100,7 +110,7 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     directory, row = os.path.abspath(sys.argv[1]), sys.argv[2]
-    if not re.fullmatch(r'[a-z0-9*+-]+', row):
+    if not re.fullmatch(r'[a-z0-9*+_-]+', row):
         sys.exit(f'profile: no row is called {row!r}')
     with tempfile.TemporaryDirectory() as scratch:
         trace = record(directory, row, scratch)

@@ -93,9 +93,12 @@ dmesg | grep -q 'fgraph_torture: SUCCESS' || complain 'the module does not say S
 walked=$(wc -l </tmp/stacks)
 echo "$walked lines of stacks"
 [ "$walked" -gt 0 ] || complain 'no stack was read'
-# Not as one: when it is left, and when it is interrupted.
-if ! awk '/fgraph_trampoline/ && before !~ /fgraph_return_|\] (asm|el1h?)_/ { print before; print; bad = 1 }
-	{ before = $0 } END { exit bad }' /tmp/stacks; then
+# Not as one: when it is left, and when it is interrupted. After an interrupt,
+# arm64 does not see who called a function that has made no frame record yet: that
+# is what the trampoline calls, then.
+if ! awk '/fgraph_trampoline/ && before !~ /fgraph_return_|\] (asm|el1h?)_/ && further !~ /\] el1h?_/ {
+		print further; print before; print; bad = 1 }
+	{ further = before; before = $0 } END { exit bad }' /tmp/stacks; then
 	complain 'a trampoline is shown as a caller'
 fi
 for _ in $(seq 50); do

@@ -2,14 +2,20 @@
 /* Callbacks of users. They can be interrupted at each instruction, too. */
 #include "model.h"
 
-int model_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
-		struct ftrace_regs *fregs)
+static __always_inline void write_data(const struct entry *e, void *data)
 {
-	struct entry *e = model_entered(gops, frame, data, fregs);
 	size_t stride = model_data_stride(e), i;
 
 	for (i = 0; i < e->size / sizeof(long); i += stride)
 		WRITE_ONCE(((unsigned long *)data)[i], model_data(e, i));
+}
+
+int model_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
+		struct ftrace_regs *fregs)
+{
+	struct entry *e = model_entered(gops, frame, data, fregs);
+
+	write_data(e, data);
 	model_callback();
 	return !e->refused;
 }
@@ -17,15 +23,21 @@ int model_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void 
 void model_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
 		  struct fgraph_regs *regs)
 {
+	struct entry *e = model_returned(gops, frame, data, regs);
+	bool silent = container_of(gops, struct user, gops)->silent;
 	struct fgraph_ops *users[4];
 	void *parent;
 	int nr;
 
-	model_returned(gops, frame, data, regs);
+	/* Who was not told of the entry has written nothing yet. */
+	if (silent)
+		write_data(e, data);
 	if (container_of(gops, struct user, gops)->ask) {
 		parent = fgraph_parent_data(gops, frame);
 		nr = fgraph_frame_users(frame, users, ARRAY_SIZE(users));
 		model_asked(gops, frame, parent, users, nr);
 	}
 	model_callback();
+	if (silent)
+		model_kept(e);
 }

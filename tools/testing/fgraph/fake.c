@@ -11,6 +11,7 @@ int fake_cpu;
 bool fake_online[FAKE_CPUS];
 long fake_cpu_offset[FAKE_CPUS];
 int fake_memory_left = -1;
+unsigned int fake_lowest_id;
 long fake_allocs;
 int fake_ftrace_error;
 
@@ -198,7 +199,7 @@ int ida_alloc_max(struct ida *ida, unsigned int max, int gfp)
 
 	if (!fake_memory_left)
 		return -ENOMEM;
-	for (i = 0; i <= max && i < sizeof(ida->used); i++) {
+	for (i = max == ~0U ? 0 : fake_lowest_id; i <= max && i < sizeof(ida->used); i++) {
 		if (!ida->used[i]) {
 			ida->used[i] = 1;
 			return i;

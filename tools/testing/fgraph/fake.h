@@ -256,6 +256,9 @@ struct ida {
 
 #define DEFINE_IDA(i)		struct ida i
 
+/* Where the search for one that is limited begins: as if those below were taken. */
+extern unsigned int fake_lowest_id;
+
 int ida_alloc_max(struct ida *ida, unsigned int max, int gfp);
 #define ida_alloc(ida, gfp)	ida_alloc_max(ida, ~0U, gfp)
 void ida_free(struct ida *ida, unsigned int id);

@@ -11,6 +11,8 @@
 #include "model.h"
 
 #define CONTEXTS	3
+/* Few, so that they meet. */
+#define USERS		8
 #define CONTEXT_CALLS	12
 #define CONTEXT_STACK	(PLACE_WORDS * (CONTEXTS * CONTEXT_CALLS + 16))
 
@@ -57,6 +59,17 @@ static bool room(void)
 	return !nr_contexts || calls_here() < CONTEXT_CALLS;
 }
 
+/* One user, or all that are linked from there on. */
+static void hook(struct call *c)
+{
+	unsigned int i = get(2 * USERS);
+
+	if (i < USERS)
+		model_hook(c, &model_user[i]);
+	else
+		model_hook_chain(c, &model_user[i - USERS]);
+}
+
 /*
  * A callback is interrupted, or calls what is hooked, too.
  */
@@ -81,7 +94,7 @@ static void in_callback(void)
 	}
 	c = model_call(get(256));
 	for (i = get(3); i >= 0; i--)
-		model_hook(c, &model_user[get(MAX_USERS)]);
+		hook(c);
 	model_body(c);
 	if (how == 2 && returning)
 		model_abandon(1);
@@ -95,10 +108,10 @@ static void in_callback(void)
 static void do_register(void)
 {
 	static const size_t sizes[] = {
-		0, 8, 24, 25, 40, 48, 64, 72, 100, 256, 1000, 2000, 3904, 3912, 4000,
+		0, 8, 24, 25, 32, 40, 48, 64, 72, 100, 256, 1000, 2000, 3904, 3912, 4000,
 		FGRAPH_MAX_DATA_SIZE, FGRAPH_MAX_DATA_SIZE + 1,
 	};
-	struct user *u = &model_user[get(MAX_USERS)];
+	struct user *u = &model_user[get(USERS)];
 	size_t size = sizes[get(ARRAY_SIZE(sizes))];
 	unsigned int flags = get(16);
 	bool ftrace = flags & 8;
@@ -111,6 +124,9 @@ static void do_register(void)
 	flags = (flags & 1 ? FGRAPH_FULL_REGS : 0) | (flags & 2 ? FGRAPH_TASK_WORD : 0);
 	u->veto = get(4) ? 0 : get(256);
 	u->ask = get(2);
+	u->silent = get(2);
+	/* Some share a bit of fgraph_user_bit(). */
+	fake_lowest_id = 64 * get(3) + get(2);
 	ret = model_register(u, size, flags, ftrace);
 	if (size > FGRAPH_MAX_DATA_SIZE)
 		expect(ret == -E2BIG);
@@ -120,9 +136,26 @@ static void do_register(void)
 		expect(!ret || (ret == -ENOMEM && fake_memory_left >= 0));
 }
 
+/* In any order, some of them not registered. */
+static void do_link(void)
+{
+	struct user *users[USERS];
+	unsigned int linked = 0;
+	int i, nr = 0;
+
+	for (i = get(USERS + 1); i > 0; i--) {
+		struct user *u = &model_user[get(USERS)];
+
+		if (!(linked & 1 << (u - model_user)))
+			users[nr++] = u;
+		linked |= 1 << (u - model_user);
+	}
+	model_link(users, nr);
+}
+
 static void do_unregister(void)
 {
-	struct user *u = &model_user[get(MAX_USERS)];
+	struct user *u = &model_user[get(USERS)];
 
 	model_check_missed(u);
 	if (u->gops.tag) {
@@ -143,14 +176,14 @@ static void do_call(void)
 		return;
 	c = model_call(get(256));
 	for (i = get(5); i > 0; i--)
-		model_hook(c, &model_user[get(MAX_USERS)]);
+		hook(c);
 	model_body(c);
 }
 
 /* Many calls, so that chunks are filled. */
 static void do_recurse(void)
 {
-	struct user *u = &model_user[get(MAX_USERS)];
+	struct user *u = &model_user[get(USERS)];
 	int n = get(70);
 
 	while (n-- && room()) {
@@ -168,7 +201,7 @@ static void do_tail(void)
 		return;
 	model_tail(c, get(4) ? get(256) : c->func);
 	for (i = get(4); i > 0; i--)
-		model_hook(c, &model_user[get(MAX_USERS)]);
+		hook(c);
 	model_body(c);
 }
 
@@ -282,7 +315,7 @@ int fuzz(const unsigned char *data, size_t size)
 	model_in_callback = in_callback;
 
 	while (input < input_end) {
-		switch (get(24)) {
+		switch (get(26)) {
 		case 0:
 		case 1:
 			if (!nr_contexts)
@@ -338,9 +371,12 @@ int fuzz(const unsigned char *data, size_t size)
 			do_works();
 			break;
 		case 22:
-			i = get(MAX_USERS);
+			i = get(USERS);
 			if (model_user[i].gops.flags & FGRAPH_TASK_WORD)
 				model_word(&model_user[i]);
+			break;
+		case 23 ... 24:
+			do_link();
 			break;
 		default:
 			in_callbacks = get(8);

@@ -25,6 +25,17 @@ static struct user *user_of(struct fgraph_ops *gops)
 	return container_of(gops, struct user, gops);
 }
 
+/*
+ * Of each generation of tags, whether that user is silent; enough of them for
+ * all that one sequence registers.
+ */
+static bool silent_tags[1 << 16];
+
+static bool *silent_tag(unsigned long tag)
+{
+	return &silent_tags[(tag >> FGRAPH_ID_BITS) % ARRAY_SIZE(silent_tags)];
+}
+
 static bool is_registered(const struct entry *e)
 {
 	return e->tag == e->u->gops.tag;
@@ -81,6 +92,7 @@ void model_start(void)
 	fake_context = 0;
 	fake_preempt_count = 0;
 	fake_memory_left = -1;
+	fake_lowest_id = 0;
 	fake_ftrace_error = 0;
 	model_no_memory = false;
 	model_switch(0);
@@ -150,7 +162,7 @@ int model_register(struct user *u, size_t data_size, unsigned int flags, bool ft
 {
 	int ret;
 
-	u->gops.entryfunc = model_entry;
+	u->gops.entryfunc = u->silent ? NULL : model_entry;
 	u->gops.retfunc = model_return;
 	u->gops.data_size = data_size;
 	u->gops.flags = flags;
@@ -158,6 +170,9 @@ int model_register(struct user *u, size_t data_size, unsigned int flags, bool ft
 	if (!ret) {
 		expect(u->gops.tag);
 		expect(fgraph_user(u->gops.tag) == &u->gops);
+		/* What its frame has room for, and so its entry. */
+		expect(u->gops.simple == (u->silent && data_size <= 24));
+		*silent_tag(u->gops.tag) = u->silent;
 	} else {
 		expect(!u->gops.tag);
 	}
@@ -191,8 +206,13 @@ struct call *model_call(unsigned long func)
 {
 	struct task *t = model_now;
 	struct call *c = &t->call[t->nr_calls];
+	int i;
 
 	expect(t->nr_calls < MAX_CALLS);
+	for (i = 0; i < MAX_TAILS; i++)
+		c->tail[i].entry = t->entry[t->nr_calls][i];
+	c->entering = t->entry[t->nr_calls][MAX_TAILS];
+	c->nr_entering = 0;
 	c->old_sp = t->sp;
 	t->sp -= PLACE_WORDS;
 	c->retp = t->sp;
@@ -228,22 +248,40 @@ void model_tail(struct call *c, unsigned long func)
 	c->func = func;
 }
 
-struct entry *model_entered(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-			    void *data, struct ftrace_regs *fregs)
-{
-	struct call *c = call_at(model_now, frame->retp);
-	struct entry *e = &c->entering;
+/*
+ * What is under way, the innermost last: the context of the callback that runs,
+ * or NOT_RUNNING before and after that.
+ */
+#define NOT_RUNNING	-1
 
-	expect(c && c->state == ENTERING);
-	expect(e->u == user_of(gops));
-	expect(!c->entered);
-	expect(frame->func == c->func && frame->ret == c->ret);
-	expect(fregs == &c->fregs);
-	expect(!((unsigned long)data % sizeof(long)));
-	expect(fake_preempt_count);
-	c->entered++;
-	e->data = data;
-	return e;
+static int running[16];
+static int nr_running;
+
+static void op_starts(void)
+{
+	expect(nr_running < ARRAY_SIZE(running));
+	running[nr_running++] = NOT_RUNNING;
+}
+
+static void callback_starts(void)
+{
+	expect(nr_running && running[nr_running - 1] == NOT_RUNNING);
+	running[nr_running - 1] = fake_context;
+}
+
+/* The end of it is near. */
+void model_callback(void)
+{
+	model_in_callback();
+	running[nr_running - 1] = NOT_RUNNING;
+}
+
+/* Whatever is on top while a callback runs says so. */
+static void op_ends(void)
+{
+	nr_running--;
+	if (nr_running && running[nr_running - 1] != NOT_RUNNING)
+		expect(fgraph_in_callback(fake_context_count[running[nr_running - 1]]));
 }
 
 static bool has_entry(const struct tail *f, unsigned long tag)
@@ -255,6 +293,59 @@ static bool has_entry(const struct tail *f, unsigned long tag)
 			return true;
 	}
 	return false;
+}
+
+static struct tail *newest_tail(struct call *c)
+{
+	return c->nr ? &c->tail[c->nr - 1] : NULL;
+}
+
+static bool joins(const struct call *c, const struct tail *f, unsigned long tag)
+{
+	return f && f->func == c->func && !has_entry(f, tag);
+}
+
+/* The first so many of those who enter have got what they want. */
+static void settle(struct call *c, int nr)
+{
+	for (; c->settled < nr; c->settled++) {
+		struct entry *e = &c->entering[c->settled];
+		struct tail *f = newest_tail(c);
+
+		expect(e->entered == (e->tag && !e->u->silent));
+		if (!e->tag || e->refused)
+			continue;
+		if (!joins(c, f, e->tag)) {
+			f = &c->tail[c->nr++];
+			f->func = c->func;
+			f->nr = 0;
+		}
+		f->entry[f->nr++] = *e;
+		if (e->u->gops.flags & FGRAPH_FULL_REGS)
+			c->full = true;
+	}
+}
+
+struct entry *model_entered(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			    void *data, struct ftrace_regs *fregs)
+{
+	struct call *c = call_at(model_now, frame->retp);
+	struct entry *e;
+
+	expect(c && c->state == ENTERING);
+	/* In the order of the chain. */
+	for (e = &c->entering[c->settled]; e->u != user_of(gops); e++)
+		expect(e < &c->entering[c->nr_entering - 1]);
+	settle(c, e - c->entering);
+	expect(e->tag && !e->entered);
+	expect(frame->func == c->func && frame->ret == c->ret);
+	expect(fregs == &c->fregs);
+	expect(!((unsigned long)data % sizeof(long)));
+	expect(fake_preempt_count);
+	e->entered++;
+	e->data = data;
+	callback_starts();
+	return e;
 }
 
 static void reserve_chunks(unsigned long *usual, unsigned long *big)
@@ -286,27 +377,15 @@ static struct before before_op(void)
 }
 
 /*
- * May a call with this much data be missed? Only if the reserve had none; a
- * new stack may be too full for the first record.
+ * May a call with this much data be missed, by the last of so many users? Only
+ * if the reserve had none; a new stack may be too full for the first record.
  */
-static bool may_miss(const struct before *b, size_t size)
+static bool may_miss(const struct before *b, size_t size, unsigned long users)
 {
 	if (model_stepped)
 		return model_no_memory;
-	return b->ops != ops || b->usual < 2 ||
-	       (!b->big && size > FGRAPH_CHUNK_SIZE - 3 * FGRAPH_SLOT);
-}
-
-/* The contexts of callbacks that run, the innermost last. */
-static int running[16];
-static int nr_running;
-
-void model_callback(void)
-{
-	expect(nr_running < ARRAY_SIZE(running));
-	running[nr_running++] = fake_context;
-	model_in_callback();
-	nr_running--;
+	return b->ops != ops || b->usual <= users ||
+	       (b->big < users && size > FGRAPH_CHUNK_SIZE - 3 * FGRAPH_SLOT);
 }
 
 /* What a callback calls may be hooked; what callbacks of that call, not. */
@@ -316,76 +395,114 @@ static bool within_callbacks(void)
 	       running[nr_running - 2] == fake_context;
 }
 
-/* As ftrace and kprobes do. */
-static int hook(struct call *c, struct user *u, bool traced)
+static struct user *next_user(struct user *u)
 {
-	int err;
-
-	if (traced)
-		return STEP(fgraph_hook_ftrace(&u->gops, c->func, &c->fregs));
-	preempt_disable_notrace();
-	err = STEP(fgraph_hook(&u->gops, c->func, &c->fregs.regs));
-	preempt_enable_notrace();
-	return err;
+	return u->gops.next ? user_of(u->gops.next) : NULL;
 }
 
-/* Some user of ftrace or a kprobe hits at the entry of a call. */
-int model_hook(struct call *c, struct user *u)
+/* As ftrace and kprobes do. Returns who misses the call. */
+static struct user *hook(struct call *c, struct user *u, bool traced, bool chain, bool busy)
 {
-	struct tail *f = c->nr ? &c->tail[c->nr - 1] : NULL;
-	bool join = f && f->func == c->func && !has_entry(f, u->gops.tag);
+	struct fgraph_ops *missed;
+	int err;
+
+	if (!traced || chain)
+		preempt_disable_notrace();
+	if (chain) {
+		missed = STEP(fgraph_hook_chain(&u->gops, c->func, &c->fregs));
+	} else {
+		err = traced ? STEP(fgraph_hook_ftrace(&u->gops, c->func, &c->fregs)) :
+			       STEP(fgraph_hook(&u->gops, c->func, &c->fregs.regs));
+		expect(!err || err == (busy ? -EBUSY : -ENOMEM));
+		missed = err ? &u->gops : NULL;
+	}
+	if (!traced || chain)
+		preempt_enable_notrace();
+	return missed ? user_of(missed) : NULL;
+}
+
+/*
+ * Some user of ftrace or a kprobe hits at the entry of a call, or a chain of
+ * them from there on. Returns who misses it.
+ */
+static struct user *hook_from(struct call *c, struct user *u, bool chain)
+{
 	struct fgraph_stack *st = fake_current->fgraph_stack;
 	struct before before = before_op();
+	struct tail *f = newest_tail(c);
 	void *top = st ? st->top : NULL;
 	unsigned long tag = u->gops.tag;
 	/* Whoever is gone may still be called. */
-	bool traced = u->gops.ops.registered || !tag;
-	bool busy = traced && within_callbacks();
-	int err;
+	bool traced = chain || u->gops.ops.registered || !tag;
+	bool busy = traced && st && within_callbacks();
+	int nr = 0, at, tails = c->nr, entries = f ? f->nr : 0;
+	struct user *v, *missed;
+	bool join = true;
 
 	expect(c == model_top() && c->state == SETTLED);
-	if (!join && c->nr == MAX_TAILS)
-		return 0;
-	if (join && f->nr == MAX_ENTRIES)
-		return 0;
+	c->settled = 0;
+	for (v = u; v; v = chain ? next_user(v) : NULL) {
+		expect(nr < MAX_ENTRIES);
+		join &= joins(c, f, v->gops.tag);
+		c->entering[nr++] = (struct entry) {
+			.u = v, .tag = v->gops.tag, .size = v->gops.data_size, .retp = c->retp,
+			.refused = !v->silent && (v->veto & 1 << (c->func & 7)),
+		};
+	}
+	/* Of a chain, no two open a frame. */
+	if ((!join && c->nr == MAX_TAILS) || entries + nr > MAX_ENTRIES)
+		return NULL;
 
-	c->entering = (struct entry) {
-		.u = u, .tag = tag, .size = u->gops.data_size, .retp = c->retp,
-		.refused = u->veto & 1 << (c->func & 7),
-	};
-	c->entered = 0;
+	c->nr_entering = nr;
 	c->state = ENTERING;
-	err = hook(c, u, traced);
+	op_starts();
+	missed = hook(c, u, traced, chain, busy);
+	op_ends();
 	c->state = SETTLED;
 
-	if (busy && st) {
-		expect(err == -EBUSY && !c->entered);
-		u->missed++;
-	} else if (!tag) {
-		expect(!err && !c->entered);
-	} else if (err) {
-		expect(err == -ENOMEM && may_miss(&before, u->gops.data_size) && !c->entered);
-		u->missed++;
-	} else {
-		expect(c->entered == 1);
-		if (!c->entering.refused) {
-			if (!join) {
-				f = &c->tail[c->nr++];
-				f->func = c->func;
-				f->nr = 0;
-			}
-			f->entry[f->nr++] = c->entering;
-			if (u->gops.flags & FGRAPH_FULL_REGS)
-				c->full = true;
-		}
+	for (at = 0; at < nr && c->entering[at].u != missed; at++)
+		;
+	expect(!busy || !at);
+	settle(c, at);
+	if (missed) {
+		struct entry *e = &c->entering[at];
+
+		expect(at < nr && !e->entered);
+		expect(busy || (e->tag && may_miss(&before, e->size, at + 1)));
+		missed->missed++;
 	}
+	c->nr_entering = 0;
 	/* Nothing is left of who does not want the return. */
-	if (st && !model_now->nr_dead && (err || !c->entered || c->entering.refused))
+	f = newest_tail(c);
+	if (st && !model_now->nr_dead && c->nr == tails && (!f || f->nr == entries))
 		expect(st->top == top);
 	expect(*c->slot == (!c->nr ? c->ret : c->full ?
 			    (unsigned long)fgraph_trampoline_full :
 			    (unsigned long)fgraph_trampoline_light));
-	return err;
+	return missed;
+}
+
+void model_hook(struct call *c, struct user *u)
+{
+	hook_from(c, u, false);
+}
+
+/* These are a chain, and nobody else: but not while one is hooked. */
+void model_link(struct user **users, int nr)
+{
+	int i;
+
+	for (i = 0; i < MAX_USERS; i++)
+		model_user[i].gops.next = NULL;
+	for (i = 1; i < nr; i++)
+		users[i - 1]->gops.next = &users[i]->gops;
+}
+
+/* Those after one who misses the call are not hooked yet. */
+void model_hook_chain(struct call *c, struct user *u)
+{
+	while (u && (u = hook_from(c, u, true)))
+		u = next_user(u);
 }
 
 /* The entry whose turn it is, when @done are told: the newest first. */
@@ -405,22 +522,51 @@ static struct entry *next_entry(struct call *c, struct tail **tail)
 	return NULL;
 }
 
-void model_returned(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
-		    struct fgraph_regs *regs)
+/* All of a tail are in one frame, and it is theirs alone. */
+static void learn_frame(struct call *c, struct tail *f, const struct fgraph_frame *frame)
+{
+	int i;
+
+	for (i = 0; i < c->nr; i++)
+		expect(&c->tail[i] == f || c->tail[i].frame != frame);
+	expect(!f->frame || f->frame == frame);
+	f->frame = frame;
+}
+
+/* Where private data is was said at the entry, or is said now. */
+static void learn_data(struct entry *e, void *data)
+{
+	expect(data && !((unsigned long)data % sizeof(long)));
+	if (e->u->silent && !e->data)
+		e->data = data;
+	expect(data == e->data);
+}
+
+/* Private data is what its user wrote there. */
+void model_kept(const struct entry *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->size / sizeof(long); i += model_data_stride(e))
+		expect(e->data[i] == model_data(e, i));
+}
+
+struct entry *model_returned(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			     void *data, struct fgraph_regs *regs)
 {
 	struct call *c = call_at(model_now, frame->retp);
 	struct tail *f;
 	struct entry *e;
-	size_t i;
 
 	expect(c && c->state == RETURNING);
 	e = next_entry(c, &f);
 	expect(e && &e->u->gops == gops);
 	expect(frame->func == f->func && frame->ret == c->ret);
-	expect(data == e->data);
+	learn_frame(c, f, frame);
+	learn_data(e, data);
 	expect(fake_preempt_count);
-	for (i = 0; i < e->size / sizeof(long); i += model_data_stride(e))
-		expect(e->data[i] == model_data(e, i));
+	if (!e->u->silent)
+		model_kept(e);
 	if (gops->flags & FGRAPH_FULL_REGS)
 		expect(fgraph_get_regs(regs));
 	if (fgraph_get_regs(regs))
@@ -428,11 +574,13 @@ void model_returned(struct fgraph_ops *gops, const struct fgraph_frame *frame, v
 	expect(fgraph_return_value(regs) == c->func);
 	e->told = true;
 	c->telling = f;
+	callback_starts();
+	return e;
 }
 
 /* The nearest entry of a user that is older than a frame. */
-static void *parent_of(struct task *t, struct call *c, struct tail *f, unsigned long tag,
-		       bool *known)
+static struct entry *parent_of(struct task *t, struct call *c, struct tail *f,
+			       unsigned long tag, bool *known)
 {
 	int i, j = f - c->tail;
 
@@ -447,7 +595,7 @@ static void *parent_of(struct task *t, struct call *c, struct tail *f, unsigned 
 				/* It may be about to go. */
 				if (c->state == RETURNING && c != model_top())
 					*known = false;
-				return c->tail[j].entry[i].data;
+				return &c->tail[j].entry[i];
 			}
 		}
 		if (c == t->call)
@@ -460,13 +608,15 @@ void model_asked(struct fgraph_ops *gops, const struct fgraph_frame *frame, void
 {
 	struct call *c = call_at(model_now, frame->retp);
 	struct tail *f = c->telling;
-	void *expected;
+	struct entry *expected;
 	bool known;
 	int i, n = 0;
 
 	expected = parent_of(model_now, c, f, gops->tag, &known);
-	if (known)
-		expect(parent == expected);
+	if (known && expected)
+		learn_data(expected, parent);
+	else if (known)
+		expect(!parent);
 	for (i = f->nr; i-- > 0;) {
 		if (!is_registered(&f->entry[i]))
 			continue;
@@ -489,10 +639,12 @@ void model_leave(struct call *c)
 		int i, j;
 
 		for (i = 0; i < c->nr; i++) {
+			c->tail[i].frame = NULL;
 			for (j = 0; j < c->tail[i].nr; j++)
 				c->tail[i].entry[j].told = false;
 		}
 		c->state = RETURNING;
+		op_starts();
 		if (addr == (unsigned long)fgraph_trampoline_full) {
 			struct pt_regs *regs = (void *)c->retp - sizeof(*regs);
 
@@ -507,6 +659,7 @@ void model_leave(struct call *c)
 			expect(addr == (unsigned long)fgraph_trampoline_light);
 			ret = STEP(fgraph_return_light(c->retp, &regs));
 		}
+		op_ends();
 		expect(ret == c->ret);
 		expect(!next_entry(c, &f));
 	} else {
@@ -552,7 +705,7 @@ void model_word(struct user *u)
 		expect(*word == u->word[task]);
 		u->word[task] = ++*word;
 	} else {
-		expect(may_miss(&before, 0));
+		expect(may_miss(&before, 0, 1));
 	}
 	preempt_enable_notrace();
 }
@@ -606,7 +759,11 @@ static bool has_tag(const struct call *c, unsigned long tag)
 				return true;
 		}
 	}
-	return c->state == ENTERING && c->entering.tag == tag;
+	for (i = 0; i < c->nr_entering; i++) {
+		if (c->entering[i].tag == tag)
+			return true;
+	}
+	return false;
 }
 
 /* A frame that can be seen is whole: it is that of a call. */
@@ -632,6 +789,16 @@ static void check_frame(struct task *t, struct call **from, const struct fgraph_
 		break;
 	}
 	expect(is_dead(t, frame));
+}
+
+/* And an entry is that of one of its users. */
+static void check_entry(struct task *t, const struct fgraph_entry *entry)
+{
+	struct call *c = call_at(t, entry->frame->retp);
+
+	expect(fgraph_kind(fgraph_head(entry->frame)) == FGRAPH_FRAME);
+	if (!c || c->ret != entry->frame->ret || !has_tag(c, entry->tag))
+		expect(is_dead(t, entry->frame));
 }
 
 /* The entries that there must be, newest first. */
@@ -664,16 +831,22 @@ static struct entry *older(struct task *t, struct pos *p)
 	}
 }
 
-/* Data stays as long as its record can be seen. */
+/*
+ * Data stays as long as its record can be seen. That of who is silent may not be
+ * written yet.
+ */
 static void check_data(const void *rec, unsigned long head)
 {
-	unsigned long slots = fgraph_slots(head), i;
+	bool silent = *silent_tag(((struct fgraph_entry *)rec)->tag);
+	unsigned long slots = fgraph_slots(head), i, first;
 
 	/* Of more, not all is written: model_data_stride(). */
 	if (slots > 16)
 		return;
-	for (i = 1; i <= slots; i++)
-		expect(fgraph_head(rec - i * FGRAPH_SLOT) == FGRAPH_FRAME);
+	for (i = 1; i <= slots; i++) {
+		first = fgraph_head(rec - i * FGRAPH_SLOT);
+		expect(first == FGRAPH_FRAME || (silent && !first));
+	}
 }
 
 static void check_clean(void *from, void *end)
@@ -753,7 +926,7 @@ static void check_records(struct task *t, struct fgraph_stack *st)
 				e = older(t, &pos);
 			break;
 		default:
-			expect(fgraph_kind(fgraph_head(entry->frame)) == FGRAPH_FRAME);
+			check_entry(t, entry);
 			check_data(rec, head);
 			if (e && entry->tag == e->tag && entry->frame->retp == e->retp)
 				e = older(t, &pos);

@@ -12,8 +12,8 @@
 #define MAX_TASKS	3
 #define MAX_CALLS	160
 #define MAX_TAILS	5
-#define MAX_ENTRIES	10
-#define MAX_USERS	8
+#define MAX_ENTRIES	80
+#define MAX_USERS	88
 #define MAX_DEAD	256
 #define MAX_CHUNKS	1024
 #define PLACE_WORDS	40
@@ -24,6 +24,8 @@ struct user {
 	unsigned char		veto;
 	/* Ask all that can be asked in callbacks. */
 	bool			ask;
+	/* No entry callback: wants every return. */
+	bool			silent;
 	unsigned long		missed;
 	unsigned long		word[MAX_TASKS];
 	/* The tag for which that word is. */
@@ -34,9 +36,11 @@ struct user {
 struct entry {
 	struct user		*u;
 	unsigned long		tag;
+	/* NULL if the user is silent, until somebody was told. */
 	unsigned long		*data;
 	unsigned long		*retp;
 	size_t			size;
+	int			entered;
 	bool			told;
 	bool			refused;
 };
@@ -45,7 +49,9 @@ struct entry {
 struct tail {
 	unsigned long		func;
 	int			nr;
-	struct entry		entry[MAX_ENTRIES];
+	struct entry		*entry;
+	/* As told at the return. */
+	const struct fgraph_frame *frame;
 };
 
 enum call_state { SETTLED, ENTERING, RETURNING };
@@ -60,9 +66,10 @@ struct call {
 	bool			full;
 	enum call_state		state;
 	struct ftrace_regs	fregs;
-	/* What the entry callback has to fill in. */
-	struct entry		entering;
-	int			entered;
+	/* What is being hooked, and how many of these surely are in a tail[]. */
+	struct entry		*entering;
+	int			nr_entering;
+	int			settled;
 	/* Whose users are being told. */
 	struct tail		*telling;
 	int			nr;
@@ -85,6 +92,8 @@ struct task {
 	unsigned long		stale;
 	struct call		call[MAX_CALLS];
 	struct dead		dead[MAX_DEAD];
+	/* Of each call: of each tail[], and those entering. */
+	struct entry		entry[MAX_CALLS][MAX_TAILS + 1][MAX_ENTRIES];
 };
 
 extern struct task model_task[MAX_TASKS];
@@ -120,7 +129,9 @@ int model_unregister(struct user *u);
 
 struct call *model_call(unsigned long func);
 struct call *model_top(void);
-int model_hook(struct call *c, struct user *u);
+void model_hook(struct call *c, struct user *u);
+void model_link(struct user **users, int nr);
+void model_hook_chain(struct call *c, struct user *u);
 void model_check_memory(void);
 void model_check_missed(struct user *u);
 void model_body(struct call *c);
@@ -144,8 +155,9 @@ void model_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, voi
 void model_callback(void);
 struct entry *model_entered(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 			    void *data, struct ftrace_regs *fregs);
-void model_returned(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
-		    struct fgraph_regs *regs);
+struct entry *model_returned(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			     void *data, struct fgraph_regs *regs);
+void model_kept(const struct entry *e);
 void model_asked(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *parent,
 		 struct fgraph_ops **users, int nr);
 

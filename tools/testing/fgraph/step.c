@@ -46,6 +46,7 @@ struct scenario {
 	void		(*setup)(void);
 	void		(*run)(void);
 	bool		big;
+	bool		many;
 };
 
 /* Shared with the process that runs a scenario. */
@@ -86,15 +87,51 @@ void fake_fail(const char *file, int line, const char *what)
  * Users.
  */
 
-enum { SHORT, DATA, FULL, ASK, VETO, BIG, LARGE, NONE };
+enum {
+	SHORT, DATA, FULL, ASK, VETO, BIG, LARGE, NONE,
+	/* No entry callback; with those "simple" that have little data. */
+	SIMPLE,
+	/* As kretprobes of one function: a chain, the newest first. */
+	CHAIN_0, CHAIN_24, CHAIN_ENTRY, CHAIN_DATA, CHAIN_32, CHAIN_8, CHAIN_VETO, CHAIN_16,
+	/* More than fgraph_user_bit() tells from each other. */
+	MANY, MANY_END = MANY + 66,
+};
 
-static void register_users(bool big)
+static_assert(MANY_END <= MAX_USERS && MANY_END - MANY < MAX_ENTRIES);
+
+/* These are a chain. */
+#define link(...)								\
+	link_users((const int[]){ __VA_ARGS__ },				\
+		   sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int))
+
+static void link_users(const int *users, int nr)
+{
+	struct user *u[MAX_USERS];
+	int i;
+
+	for (i = 0; i < nr; i++)
+		u[i] = &model_user[users[i]];
+	model_link(u, nr);
+}
+
+static void register_many(void)
+{
+	int i;
+
+	for (i = MANY; i < MANY_END; i++) {
+		model_user[i].silent = true;
+		expect(!model_register(&model_user[i], i % 4 * 8, FGRAPH_FULL_REGS, false));
+	}
+}
+
+static void register_users(bool big, bool many)
 {
 	static const struct {
 		size_t		size;
 		unsigned int	flags;
 		/* Not by way of ftrace. */
 		bool		probe;
+		bool		silent;
 	} users[] = {
 		[SHORT] = { 8, 0 },
 		[DATA] = { 100, 0, true },
@@ -104,6 +141,16 @@ static void register_users(bool big)
 		[BIG] = { FGRAPH_MAX_DATA_SIZE, 0 },
 		[LARGE] = { 1000, FGRAPH_TASK_WORD },
 		[NONE] = { 0, FGRAPH_TASK_WORD, true },
+		[SIMPLE] = { 16, 0, false, true },
+		[CHAIN_0] = { 0, FGRAPH_FULL_REGS, true, true },
+		[CHAIN_24] = { 24, FGRAPH_FULL_REGS, true, true },
+		[CHAIN_ENTRY] = { 8, FGRAPH_FULL_REGS, true },
+		[CHAIN_DATA] = { 100, FGRAPH_FULL_REGS, true, true },
+		/* Fits in an entry, but not in a frame. */
+		[CHAIN_32] = { 32, FGRAPH_FULL_REGS, true, true },
+		[CHAIN_8] = { 8, FGRAPH_FULL_REGS, true, true },
+		[CHAIN_VETO] = { 8, FGRAPH_FULL_REGS, true },
+		[CHAIN_16] = { 16, FGRAPH_FULL_REGS, true, true },
 	};
 	int i;
 
@@ -112,10 +159,14 @@ static void register_users(bool big)
 
 		if (i == BIG && !big)
 			continue;
+		u->silent = users[i].silent;
 		expect(!model_register(u, users[i].size, users[i].flags, !users[i].probe));
-		u->ask = i == ASK;
-		u->veto = i == VETO ? 0xaa : 0;
+		u->ask = i == ASK || i == CHAIN_24;
+		u->veto = i == VETO || i == CHAIN_VETO ? 0xaa : 0;
 	}
+	link(CHAIN_16, CHAIN_VETO, CHAIN_8, CHAIN_32, CHAIN_DATA, CHAIN_ENTRY, CHAIN_24, CHAIN_0);
+	if (many)
+		register_many();
 }
 
 static void hook(struct call *c, int user)
@@ -128,6 +179,20 @@ static struct call *call(unsigned long func, int user)
 	struct call *c = model_call(func);
 
 	hook(c, user);
+	return c;
+}
+
+/* All that are linked from there on. */
+static void hook_chain(struct call *c, int user)
+{
+	model_hook_chain(c, &model_user[user]);
+}
+
+static struct call *call_chain(unsigned long func, int user)
+{
+	struct call *c = model_call(func);
+
+	hook_chain(c, user);
 	return c;
 }
 
@@ -203,6 +268,29 @@ static void by_veto(void)
 	model_leave(c);
 }
 
+static void by_simple(void)
+{
+	struct call *c = call(118, SIMPLE);
+
+	hook(c, CHAIN_0);
+	model_body(c);
+	model_leave(c);
+}
+
+/* What they are linked with is up to the scenario. */
+static void by_chain(void)
+{
+	struct call *c = call_chain(120, CHAIN_16);
+
+	model_body(c);
+	model_leave(c);
+	/* One joins, and the next may find itself there. */
+	c = call(121, CHAIN_8);
+	hook_chain(c, CHAIN_VETO);
+	model_body(c);
+	model_leave(c);
+}
+
 static void by_refill(void)
 {
 	fake_preempt_count++;
@@ -234,6 +322,8 @@ static const struct kind kinds[] = {
 	{ "refill", by_refill, .irq = true },
 	{ "large, same stack", by_large, true },
 	{ "last user gone", by_last, .irq = true },
+	{ "simple", by_simple },
+	{ "chain", by_chain, true },
 };
 
 static void interrupt(const struct kind *kind)
@@ -596,6 +686,379 @@ static void run_words(void)
 	model_word(&model_user[NONE]);
 }
 
+static void run_simple(void)
+{
+	struct call *c = call(10, SIMPLE), *d;
+
+	model_body(c);
+	/* As a frame, a second slot. */
+	d = call(12, CHAIN_32);
+	hook(d, SIMPLE);
+	model_body(d);
+	model_leave(d);
+	model_leave(c);
+}
+
+/* Each joins: older ones, newer ones, some with data below. */
+static void run_simple_join(void)
+{
+	struct call *c = call(10, CHAIN_24), *d;
+
+	hook(c, CHAIN_0);
+	hook(c, SIMPLE);
+	hook(c, CHAIN_16);
+	model_body(c);
+	d = call(12, CHAIN_16);
+	hook(d, CHAIN_24);
+	hook(d, CHAIN_DATA);
+	hook(d, CHAIN_0);
+	model_body(d);
+	model_leave(d);
+	model_leave(c);
+	/* The frame's own data is below, all others' not. */
+	c = call(10, CHAIN_DATA);
+	hook(c, CHAIN_24);
+	hook(c, CHAIN_0);
+	model_body(c);
+	model_leave(c);
+}
+
+/* All simple, each older than the one before. */
+static void setup_falling(void)
+{
+	setup_one();
+	link(CHAIN_16, CHAIN_8, CHAIN_24, CHAIN_0);
+}
+
+/* All simple, in another order. */
+static void setup_mixed(void)
+{
+	setup_one();
+	link(CHAIN_8, CHAIN_16, CHAIN_0, CHAIN_24);
+}
+
+/* The chain begins here, goes on in the next chunk, or all of it is there. */
+static void setup_falling_full(void)
+{
+	fill(2);
+	link(CHAIN_16, CHAIN_8, CHAIN_24, CHAIN_0);
+}
+
+static void setup_mixed_full(void)
+{
+	fill(3);
+	link(CHAIN_8, CHAIN_16, CHAIN_0, CHAIN_24);
+}
+
+static void setup_chain_full(void)
+{
+	fill(4);
+}
+
+/* The first of a chain has gone, and one within it, while a call waits for them. */
+static void setup_chain_gone(void)
+{
+	model_body(call_chain(2, CHAIN_16));
+	expect(!model_unregister(&model_user[CHAIN_16]));
+	expect(!model_unregister(&model_user[CHAIN_DATA]));
+	expect(!model_unregister(&model_user[CHAIN_24]));
+}
+
+/* Nobody is left but in the call. */
+static void setup_chain_all_gone(void)
+{
+	int i;
+
+	setup_one();
+	link(CHAIN_16, CHAIN_8, CHAIN_DATA, CHAIN_0);
+	model_body(call_chain(10, CHAIN_16));
+	link(CHAIN_16, CHAIN_8, CHAIN_24, CHAIN_0);
+	model_body(call_chain(12, CHAIN_16));
+	for (i = CHAIN_0; i <= CHAIN_16; i++)
+		expect(!model_unregister(&model_user[i]));
+	/* Now they are newer than those who were newer. */
+	model_user[CHAIN_0].silent = true;
+	expect(!model_register(&model_user[CHAIN_0], 0, FGRAPH_FULL_REGS, false));
+}
+
+static void run_chain_all_gone(void)
+{
+	struct call *c = model_top();
+
+	/* It is not the one that is there. */
+	model_tail(c, 12);
+	hook_chain(c, CHAIN_16);
+	model_body(c);
+	model_leave(c);
+	model_leave(model_top());
+	model_leave(model_top());
+}
+
+static void run_chain(void)
+{
+	struct call *c = call_chain(10, CHAIN_16);
+
+	model_body(c);
+	model_leave(c);
+}
+
+/* Is refused by the one who refuses. */
+static void run_chain_veto(void)
+{
+	struct call *c = call_chain(11, CHAIN_16), *d;
+
+	model_body(c);
+	d = call_chain(13, CHAIN_VETO);
+	model_body(d);
+	model_leave(d);
+	model_leave(c);
+}
+
+/* Others have hooked the call: also those who do not need all registers. */
+static void run_chain_hooked(void)
+{
+	struct call *c = call(10, SIMPLE), *d;
+
+	hook_chain(c, CHAIN_16);
+	model_body(c);
+	d = call(12, FULL);
+	hook(d, DATA);
+	hook_chain(d, CHAIN_8);
+	hook(d, SIMPLE);
+	model_body(d);
+	model_leave(d);
+	model_leave(c);
+}
+
+/* The first to come refuses, and has gone. */
+static void run_chain_not_first(void)
+{
+	struct call *c = call(11, SIMPLE), *d;
+
+	hook_chain(c, CHAIN_VETO);
+	model_body(c);
+	d = call(13, SHORT);
+	hook_chain(d, CHAIN_16);
+	model_body(d);
+	model_leave(d);
+	model_leave(c);
+}
+
+/* Those who need all registers and those who do not are in one chain. */
+static void setup_flags_differ(void)
+{
+	setup_one();
+	link(SIMPLE, CHAIN_16, SHORT, CHAIN_8, CHAIN_24);
+}
+
+static void run_flags_differ(void)
+{
+	struct call *c = call_chain(10, SIMPLE);
+
+	model_body(c);
+	model_leave(c);
+}
+
+/* To itself: all are there, or some of them. */
+static void run_chain_tail(void)
+{
+	struct call *c = call_chain(10, CHAIN_16), *d;
+
+	model_body(c);
+	model_tail(c, 10);
+	hook_chain(c, CHAIN_16);
+	model_body(c);
+	d = call(12, CHAIN_8);
+	hook_chain(d, CHAIN_16);
+	model_body(d);
+	model_tail(d, 12);
+	hook(d, CHAIN_0);
+	hook_chain(d, CHAIN_16);
+	model_body(d);
+	model_leave(d);
+	model_leave(c);
+}
+
+/* Users who have the same bit of a run's users: those who are there and not. */
+static void setup_same_bits(void)
+{
+	struct user *u = &model_user[CHAIN_16];
+
+	setup_one();
+	expect(!model_unregister(u));
+	fake_lowest_id = model_user[CHAIN_0].gops.id + 64;
+	expect(!model_register(u, 16, FGRAPH_FULL_REGS, false));
+	u = &model_user[CHAIN_8];
+	expect(!model_unregister(u));
+	fake_lowest_id = model_user[CHAIN_24].gops.id + 64;
+	expect(!model_register(u, 8, FGRAPH_FULL_REGS, false));
+	fake_lowest_id = 0;
+	/* Falling, with all the same: then not. */
+	link(CHAIN_8, CHAIN_16, CHAIN_24, CHAIN_0);
+}
+
+static void setup_same_bits_mixed(void)
+{
+	setup_same_bits();
+	link(CHAIN_24, CHAIN_0, CHAIN_16, CHAIN_8);
+}
+
+static void run_same_bits(void)
+{
+	struct call *c = call_chain(10, CHAIN_8), *d;
+
+	model_body(c);
+	d = call_chain(12, CHAIN_24);
+	hook_chain(d, CHAIN_16);
+	model_body(d);
+	model_leave(d);
+	model_leave(c);
+	/* In a run that does not fall, the oldest has the bit of the newest. */
+	c = call(10, CHAIN_0);
+	hook(c, CHAIN_24);
+	hook(c, CHAIN_16);
+	hook_chain(c, CHAIN_8);
+	model_body(c);
+	model_leave(c);
+}
+
+/* Each is older than the one before, but for one: the first is there already. */
+static void setup_not_falling(void)
+{
+	setup_one();
+	link(CHAIN_0, CHAIN_16, CHAIN_24);
+}
+
+static void run_not_falling(void)
+{
+	struct call *c = call(10, CHAIN_0), *d;
+
+	hook(c, CHAIN_16);
+	hook(c, CHAIN_24);
+	model_body(c);
+	model_tail(c, 10);
+	hook(c, CHAIN_0);
+	model_body(c);
+	d = call_chain(12, CHAIN_0);
+	model_body(d);
+	model_tail(d, 12);
+	hook(d, CHAIN_0);
+	model_body(d);
+	model_leave(d);
+	model_leave(c);
+}
+
+/* Some slots are left in the first half of a big chunk, and the next one joins. */
+static void fill_half(int slots)
+{
+	int i;
+
+	fill(1);
+	by_big();
+	for (i = 0; i < 2; i++)
+		model_body(call(4, SHORT));
+	fill(slots);
+}
+
+static void setup_half(void)
+{
+	fill_half(2);
+}
+
+static void run_half(void)
+{
+	static const int users[] = { CHAIN_0, CHAIN_24 };
+	int i;
+
+	/* Who is there already is found. */
+	for (i = 0; i < ARRAY_SIZE(users); i++) {
+		struct call *c = call(10, CHAIN_0);
+
+		hook(c, CHAIN_16);
+		hook(c, CHAIN_24);
+		model_body(c);
+		model_tail(c, 10);
+		hook(c, users[i]);
+		model_body(c);
+		model_leave(c);
+	}
+}
+
+static void setup_half_data(void)
+{
+	fill_half(4);
+}
+
+static void run_half_data(void)
+{
+	struct call *c = call(10, CHAIN_0);
+
+	hook(c, CHAIN_DATA);
+	hook(c, CHAIN_24);
+	model_body(c);
+	model_leave(c);
+}
+
+/* What the first of a chain leaves on top is not theirs, or not of this function. */
+static void run_chain_not_there(void)
+{
+	struct call *c = call(11, CHAIN_24);
+
+	model_body(c);
+	model_tail(c, 13);
+	hook_chain(c, CHAIN_VETO);
+	model_body(c);
+	/* As in run_join_below(). */
+	call(13, CHAIN_0);
+	model_abandon(1);
+	model_tail(c, 13);
+	hook_chain(c, CHAIN_VETO);
+	model_body(c);
+	model_leave(c);
+}
+
+static void setup_first_gone(void)
+{
+	expect(!model_unregister(&model_user[CHAIN_16]));
+}
+
+static int many_first;
+
+/* The newest first. */
+static void setup_many(void)
+{
+	int users[MANY_END - MANY], i;
+
+	setup_one();
+	for (i = 0; i < ARRAY_SIZE(users); i++)
+		users[i] = MANY_END - 1 - i;
+	link_users(users, ARRAY_SIZE(users));
+	many_first = users[0];
+}
+
+static void setup_many_mixed(void)
+{
+	int users[MANY_END - MANY], i;
+
+	setup_one();
+	for (i = 0; i < ARRAY_SIZE(users); i++)
+		users[i] = MANY + 29 * i % ARRAY_SIZE(users);
+	link_users(users, ARRAY_SIZE(users));
+	many_first = users[0];
+}
+
+static void run_many(void)
+{
+	struct call *c = call_chain(10, many_first);
+
+	model_body(c);
+	/* It is there, among all those. */
+	model_tail(c, 10);
+	hook(c, MANY + 33);
+	model_body(c);
+	model_leave(c);
+}
+
 /* Words that another user left: they are zero for the new one. */
 static void setup_stale_words(int times)
 {
@@ -641,6 +1104,13 @@ static void no_memory(void)
 static void setup_no_memory(void)
 {
 	fill(1);
+	no_memory();
+}
+
+/* Some of a chain miss the call. */
+static void setup_chain_no_memory(void)
+{
+	fill(5);
 	no_memory();
 }
 
@@ -967,6 +1437,38 @@ static const struct scenario scenarios[] = {
 	{ "unwind", setup_deep, run_unwind },
 	{ "users gone", setup_gone, run_gone },
 	{ "user's slot taken", setup_slot_taken, run_gone },
+	{ "simple user", setup_one, run_simple },
+	{ "simple user's first push", setup_none, run_simple },
+	{ "simple user in a new chunk", setup_full, run_simple },
+	{ "simple users join", setup_one, run_simple_join },
+	{ "simple users join, new chunk", setup_nearly_full, run_simple_join },
+	{ "chain", setup_falling, run_chain },
+	{ "chain in another order", setup_mixed, run_chain },
+	{ "chain of all kinds", setup_one, run_chain },
+	{ "first push of a task by a chain", setup_none, run_chain },
+	{ "chain into a new chunk", setup_falling_full, run_chain },
+	{ "chain in another order into a new chunk", setup_mixed_full, run_chain },
+	{ "chain of all kinds into a new chunk", setup_chain_full, run_chain },
+	{ "chain with a veto", setup_one, run_chain_veto },
+	{ "chain on a hooked call", setup_falling, run_chain_hooked },
+	{ "chain of all kinds on a hooked call", setup_one, run_chain_hooked },
+	{ "chain on a hooked call, new chunk", setup_falling_full, run_chain_hooked },
+	{ "chain with users gone", setup_chain_gone, run_chain_veto },
+	{ "chain without its first", setup_chain_gone, run_chain_not_first },
+	{ "chain of which all go", setup_chain_all_gone, run_chain_all_gone },
+	{ "chain, flags differ", setup_flags_differ, run_flags_differ },
+	{ "chain, tail call to itself", setup_falling, run_chain_tail },
+	{ "chain of all kinds, tail call to itself", setup_one, run_chain_tail },
+	{ "chain, no memory", setup_chain_no_memory, run_chain },
+	{ "users with the same bits", setup_same_bits, run_same_bits },
+	{ "users with the same bits in another order", setup_same_bits_mixed, run_same_bits },
+	{ "users fall, but for one", setup_not_falling, run_not_falling },
+	{ "run into the second half of a chunk", setup_half, run_half, true },
+	{ "run with data into the second half", setup_half_data, run_half_data, true },
+	{ "chain where another frame is on top", setup_one, run_chain_not_there },
+	{ "first push of a task by a chain, first gone", setup_first_gone, run_chain },
+	{ "many users", setup_many, run_many, .many = true },
+	{ "many users in another order", setup_many_mixed, run_many, .many = true },
 };
 
 static void no_step(bool on)
@@ -983,7 +1485,7 @@ static unsigned long run(unsigned long at0, unsigned long at1)
 	level = 0;
 	model_start();
 	model_stepped = true;
-	register_users(scenario->big);
+	register_users(scenario->big, scenario->many);
 	scenario->setup();
 	model_check(model_now);
 	model_step = step;
@@ -1022,7 +1524,8 @@ static void run_scenario(int n, enum effort effort)
 		by[0] = &kinds[k];
 		by[1] = NULL;
 		points = run(0, 0);
-		stride = effort == QUICK && points > 600 ? 3 : 1;
+		/* Of many, different ones for each kind. */
+		stride = effort > QUICK ? 1 : points > 6000 ? points / 1500 : points > 600 ? 3 : 1;
 		for (i = 1 + (n + k) % stride; i <= points; i += stride) {
 #ifdef STEP_TRAP
 			if (i > 3)
