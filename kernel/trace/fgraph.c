@@ -912,12 +912,18 @@ static struct fgraph_ops *fgraph_join_chain(struct fgraph_ops *gops, unsigned lo
 					    struct pt_regs *regs)
 {
 	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	/* Nothing is called here, and interrupts leave it where it is: (1). */
-	void *top = READ_ONCE(st->top);
-	unsigned long head = fgraph_head(top), users, bits;
-	struct fgraph_frame *frame = fgraph_run_of(top, head, &users, &bits);
 	unsigned long slot = READ_ONCE(*fgraph_entry_slot(regs));
+	unsigned long head, users, bits;
+	struct fgraph_frame *frame;
+	void *top;
 
+	/* fgraph_hook_slow() warns of a trampoline without a frame. */
+	if (unlikely(!st))
+		return gops;
+	/* Nothing is called here, and interrupts leave it where it is: (1). */
+	top = READ_ONCE(st->top);
+	head = fgraph_head(top);
+	frame = fgraph_run_of(top, head, &users, &bits);
 	/* What is called in a callback is to say so: (5). */
 	if (unlikely(!frame || (head & FGRAPH_CONTEXT) || frame->func != func ||
 		     frame->retp != fgraph_retp(regs)))
