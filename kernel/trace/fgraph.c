@@ -224,13 +224,10 @@ static noinline int fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func
 			entry = fgraph_push(st, high, &gops->entry, &above);
 			if (unlikely(!entry))
 				goto miss;
-			/* Not so if that dropped frames, or where a chunk begins. */
+			/* Where a chunk begins, it is no run. (Nothing of one was dropped.) */
 			if ((void *)entry - gops->entry.size != top) {
+				head &= ~FGRAPH_RUN;
 				users = ~0UL;
-				if (fgraph_below((void *)entry - gops->entry.size) == top)
-					head &= ~FGRAPH_RUN;
-				else
-					head &= ~FGRAPH_RUN_BITS;
 			}
 			fgraph_join(gops, tag, st, frame, entry, head | above,
 				    users | fgraph_user_bit(tag), regs);
