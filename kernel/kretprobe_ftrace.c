@@ -94,10 +94,11 @@ static void kretprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 		kretprobe_ftrace_unusual(&rp->fgraph, &fregs->regs);
 		goto out;
 	}
-	gops = &rp->fgraph;
-	while (gops && unlikely((gops = fgraph_hook_chain(gops, ip, fregs)))) {
+	for (gops = &rp->fgraph; gops; gops = READ_ONCE(gops->next)) {
+		gops = fgraph_hook_chain(gops, ip, fregs);
+		if (likely(!gops))
+			break;
 		container_of(gops, struct kretprobe, fgraph)->nmissed++;
-		gops = READ_ONCE(gops->next);
 	}
 out:
 	preempt_enable_notrace();

@@ -914,7 +914,7 @@ static struct fgraph_ops *fgraph_join_chain(struct fgraph_ops *gops, unsigned lo
 	struct fgraph_frame *frame;
 	void *top;
 
-	/* fgraph_hook_slow() warns of a trampoline without a frame. */
+	/* Whoever came before has gone, and this is the task's first call. */
 	if (unlikely(!st))
 		return gops;
 	/* Nothing is called here, and interrupts leave it where it is: (1). */
@@ -972,11 +972,9 @@ struct fgraph_ops *fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip,
 		gops = READ_ONCE(gops->next);
 		if (likely(!gops))
 			return NULL;
-		if (fgraph_is_trampoline(READ_ONCE(*fgraph_entry_slot(regs)))) {
-			gops = fgraph_join_chain(gops, ip, regs);
-			if (!gops)
-				return NULL;
-		}
+		gops = fgraph_join_chain(gops, ip, regs);
+		if (!gops)
+			return NULL;
 	}
 	return gops;
 }
