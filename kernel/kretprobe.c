@@ -12,8 +12,8 @@
 
 #include "kretprobe.h"
 
-static int kretprobe_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-			   void *data, struct ftrace_regs *fregs)
+int kretprobe_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+		    void *data, struct ftrace_regs *fregs)
 {
 	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
 	struct kretprobe_instance *ri = data;

@@ -2,10 +2,10 @@
 /*
  * kretprobes that ftrace calls, with no kprobe in between.
  *
- * A kretprobe without entry handler has nothing to do at the entry but to hook
- * the return. Where ftrace has a site in the function, that needs neither a
- * breakpoint nor all registers, nor what kprobes do around a handler. Such
- * kretprobes are in kprobe_table, too, but where get_kprobe() does not look.
+ * Where ftrace has a site in the function, hooking the return needs neither a
+ * breakpoint nor what kprobes do around a handler; and all registers only if
+ * there is an entry handler to see them. Such kretprobes are in kprobe_table,
+ * too, but where get_kprobe() does not look.
  */
 #include <linux/fgraph.h>
 #include <linux/ftrace.h>
@@ -19,14 +19,30 @@
 static void kretprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 				     struct ftrace_ops *ops, struct ftrace_regs *fregs);
 
-static struct ftrace_ops kretprobe_ops = {
-	.func = kretprobe_ftrace_handler,
-	/* A breakpoint could not be switched off by ftrace_enabled, either. */
-	.flags = FTRACE_OPS_FL_PERMANENT,
+static void kretprobe_ftrace_regs_handler(unsigned long ip, unsigned long parent_ip,
+					  struct ftrace_ops *ops, struct ftrace_regs *fregs);
+
+/**
+ * struct kretprobe_caller - how ftrace calls kretprobes
+ * @ops:	for all of them. A breakpoint could not be switched off by
+ *		ftrace_enabled, either: FTRACE_OPS_FL_PERMANENT
+ * @sites:	how many are in the filter of @ops, registered if there are any
+ */
+struct kretprobe_caller {
+	struct ftrace_ops	ops;
+	int			sites;
 };
 
-/* Sites in the filter of kretprobe_ops, which is registered if there are any. */
-static int kretprobe_sites;
+/* For those without entry handler, and for those with one. */
+static struct kretprobe_caller kretprobe_callers[] = {
+	{
+		.ops.func = kretprobe_ftrace_handler,
+		.ops.flags = FTRACE_OPS_FL_PERMANENT,
+	}, {
+		.ops.func = kretprobe_ftrace_regs_handler,
+		.ops.flags = FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_SAVE_REGS,
+	},
+};
 
 static struct kretprobe *kretprobe_of(struct kprobe *p)
 {
@@ -46,13 +62,19 @@ static struct hlist_head *bucket(unsigned long site)
 }
 NOKPROBE_SYMBOL(bucket);
 
+/* Does this one come by the same site, called in the same way? */
+static __always_inline bool called_at(struct kprobe *p, unsigned long site, bool entry)
+{
+	return site_of(p) == site && !kretprobe_of(p)->entry_handler == !entry;
+}
+
 /* The first kretprobe of a site that is armed; the others follow by fgraph.next. */
-static struct kretprobe *first_armed(unsigned long site)
+static __always_inline struct kretprobe *first_armed(unsigned long site, bool entry)
 {
 	struct kprobe *p;
 
 	hlist_for_each_entry_rcu_notrace(p, bucket(site), hlist) {
-		if (site_of(p) != site)
+		if (!called_at(p, site, entry))
 			continue;
 		/* Before its tag and what follows it: link_armed() writes it last. */
 		if (smp_load_acquire(&kretprobe_of(p)->armed))
@@ -60,7 +82,6 @@ static struct kretprobe *first_armed(unsigned long site)
 	}
 	return NULL;
 }
-NOKPROBE_SYMBOL(first_armed);
 
 /* Not the usual case: as pre_handler_kretprobe() and the handlers of kprobes do. */
 static noinline void kretprobe_ftrace_unusual(struct fgraph_ops *gops, struct pt_regs *regs)
@@ -76,8 +97,8 @@ static noinline void kretprobe_ftrace_unusual(struct fgraph_ops *gops, struct pt
 }
 NOKPROBE_SYMBOL(kretprobe_ftrace_unusual);
 
-static void kretprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
-				     struct ftrace_ops *ops, struct ftrace_regs *fregs)
+static __always_inline void kretprobe_hook(unsigned long ip, struct ftrace_regs *fregs,
+					   bool entry)
 {
 	struct fgraph_ops *gops;
 	struct kretprobe *rp;
@@ -87,7 +108,7 @@ static void kretprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 		return;
 	/* Whoever unregisters waits for this, whether RCU watches or not. */
 	preempt_disable_notrace();
-	rp = first_armed(ip);
+	rp = first_armed(ip, entry);
 	if (unlikely(!rp))
 		goto out;
 	if (unlikely(kprobe_running() || !rcu_is_watching())) {
@@ -103,7 +124,42 @@ static void kretprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 out:
 	preempt_enable_notrace();
 }
+
+static void kretprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
+				     struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	kretprobe_hook(ip, fregs, false);
+}
 NOKPROBE_SYMBOL(kretprobe_ftrace_handler);
+
+static void kretprobe_ftrace_regs_handler(unsigned long ip, unsigned long parent_ip,
+					  struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	kretprobe_hook(ip, fregs, true);
+}
+NOKPROBE_SYMBOL(kretprobe_ftrace_regs_handler);
+
+/* An entry handler finds what it would after a breakpoint. */
+static __no_kcsan int kretprobe_ftrace_entry(struct fgraph_ops *gops,
+					     const struct fgraph_frame *frame,
+					     void *data, struct ftrace_regs *fregs)
+{
+	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
+	unsigned long ip = instruction_pointer(&fregs->regs);
+	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
+	int ret;
+
+	/* No kprobe was running: kretprobe_hook(). Those it hits are skipped. */
+	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
+	barrier();
+	__this_cpu_write(current_kprobe, &rp->kp);
+	instruction_pointer_set(&fregs->regs, (unsigned long)rp->kp.addr + KPROBE_IP_OFFSET);
+	ret = kretprobe_entry(gops, frame, data, fregs);
+	instruction_pointer_set(&fregs->regs, ip);
+	__this_cpu_write(current_kprobe, NULL);
+	return ret;
+}
+NOKPROBE_SYMBOL(kretprobe_ftrace_entry);
 
 /* Under kprobe_mutex, as all that follows. */
 bool kretprobe_by_ftrace(struct kprobe *p)
@@ -111,8 +167,9 @@ bool kretprobe_by_ftrace(struct kprobe *p)
 	struct kretprobe *rp = kretprobe_of(p);
 	unsigned long site;
 
-	if (p->pre_handler != pre_handler_kretprobe || !rp->handler || rp->entry_handler ||
-	    !ftrace_enabled)
+	if (p->pre_handler != pre_handler_kretprobe || !rp->handler || !ftrace_enabled)
+		return false;
+	if (rp->entry_handler && !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
 		return false;
 	/* The address is certain only now: modules may have come and gone. */
 	site = ftrace_location((unsigned long)p->addr);
@@ -122,10 +179,15 @@ bool kretprobe_by_ftrace(struct kprobe *p)
 /* What register_kprobe() does for others by preparing an instruction. */
 struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p)
 {
+	struct kretprobe *rp = kretprobe_of(p);
+
 	p->flags |= KPROBE_FLAG_FTRACE | KPROBE_FLAG_RETURN;
 	memset(&p->ainsn, 0, sizeof(p->ainsn));
-	kretprobe_of(p)->armed = false;
-	kretprobe_of(p)->fgraph.next = NULL;
+	rp->armed = false;
+	rp->fgraph.next = NULL;
+	/* Nobody calls it yet. */
+	if (rp->entry_handler)
+		rp->fgraph.entryfunc = kretprobe_ftrace_entry;
 	return bucket(site_of(p));
 }
 
@@ -155,9 +217,11 @@ static void link_armed(struct kretprobe *rp)
 		other = kretprobe_of(p);
 		if (other == rp)
 			seen = true;
-		else if (site_of(p) == site && other->armed && !seen)
+		else if (!called_at(p, site, rp->entry_handler) || !other->armed)
+			continue;
+		else if (!seen)
 			before = other;
-		else if (site_of(p) == site && other->armed && !after)
+		else if (!after)
 			after = other;
 	}
 	WRITE_ONCE(rp->fgraph.next, after ? &after->fgraph : NULL);
@@ -184,25 +248,32 @@ static void unlink_armed(struct kretprobe *rp)
 	}
 }
 
+static struct kretprobe_caller *caller_of(struct kretprobe *rp)
+{
+	return &kretprobe_callers[!!rp->entry_handler];
+}
+
 int kretprobe_arm_ftrace(struct kprobe *p)
 {
+	struct kretprobe *rp = kretprobe_of(p);
+	struct kretprobe_caller *caller = caller_of(rp);
 	unsigned long site = site_of(p);
 	int ret;
 
-	if (!first_armed(site)) {
-		ret = ftrace_set_filter_ip(&kretprobe_ops, site, 0, 0);
+	if (!first_armed(site, rp->entry_handler)) {
+		ret = ftrace_set_filter_ip(&caller->ops, site, 0, 0);
 		if (ret)
 			return ret;
-		if (!kretprobe_sites) {
-			ret = register_ftrace_function(&kretprobe_ops);
+		if (!caller->sites) {
+			ret = register_ftrace_function(&caller->ops);
 			if (ret) {
-				ftrace_set_filter_ip(&kretprobe_ops, site, 1, 0);
+				ftrace_set_filter_ip(&caller->ops, site, 1, 0);
 				return ret;
 			}
 		}
-		kretprobe_sites++;
+		caller->sites++;
 	}
-	link_armed(kretprobe_of(p));
+	link_armed(rp);
 	return 0;
 }
 
@@ -212,22 +283,24 @@ int kretprobe_arm_ftrace(struct kprobe *p)
  */
 void kretprobe_disarm_ftrace(struct kprobe *p)
 {
+	struct kretprobe *rp = kretprobe_of(p);
+	struct kretprobe_caller *caller = caller_of(rp);
 	unsigned long site = site_of(p);
 	int ret;
 
-	if (!kretprobe_of(p)->armed)
+	if (!rp->armed)
 		return;
-	unlink_armed(kretprobe_of(p));
-	if (first_armed(site))
+	unlink_armed(rp);
+	if (first_armed(site, rp->entry_handler))
 		return;
 
 	/* An empty filter would mean all functions. */
-	if (kretprobe_sites == 1) {
-		ret = unregister_ftrace_function(&kretprobe_ops);
+	if (caller->sites == 1) {
+		ret = unregister_ftrace_function(&caller->ops);
 		if (WARN(ret, "kretprobes: cannot unregister from ftrace (error %d)\n", ret))
 			return;
 	}
-	kretprobe_sites--;
-	ret = ftrace_set_filter_ip(&kretprobe_ops, site, 1, 0);
+	caller->sites--;
+	ret = ftrace_set_filter_ip(&caller->ops, site, 1, 0);
 	WARN_ONCE(ret, "kretprobes: cannot disarm %pS (error %d)\n", (void *)site, ret);
 }

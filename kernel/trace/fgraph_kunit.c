@@ -1329,6 +1329,88 @@ static void hook_join_kretprobe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), 2);
 }
 
+/* What an entry handler finds. */
+static struct entry_found {
+	unsigned int	entries;
+	unsigned int	returns;
+	unsigned int	wrong;
+	unsigned long	ip;
+	bool		running;
+} found;
+
+static const struct fgraph_kunit_targets *found_by;
+
+static int found_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+
+	found.entries++;
+	found.ip = instruction_pointer(regs);
+	found.running = kprobe_running();
+	if (user_mode(regs) || regs_get_kernel_argument(regs, 1) != 2 ||
+	    fgraph_is_trampoline(get_kretprobe_retaddr(ri)))
+		found.wrong++;
+	/* A probe on that is skipped. */
+	found_by->nest(found_by, 0);
+	memset(ri->data, 0xa5, rp->data_size);
+	/* Does it want the return? */
+	return regs_get_kernel_argument(regs, 0) != 1;
+}
+
+static int found_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	found.returns++;
+	if (memchr_inv(ri->data, 0xa5, get_kretprobe(ri)->data_size) ||
+	    regs_return_value(regs) != 3)
+		found.wrong++;
+	return 0;
+}
+
+/* An entry handler finds the same, whether a kprobe calls it or ftrace. */
+static void hook_kretprobe_entry(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe *skipped = &kretprobe(test, t->nest)->rp;
+	unsigned long by_kprobe_ip = 0;
+	struct kprobe kp;
+	int round;
+
+	found_by = t;
+	KUNIT_ASSERT_EQ(test, register_kretprobe(skipped), 0);
+	for (round = 0; round < 2; round++) {
+		struct kretprobe *rp = &kretprobe(test, t->add)->rp;
+
+		memset(&found, 0, sizeof(found));
+		memset(&kp, 0, sizeof(kp));
+		kp.addr = (void *)t->add;
+		kp.post_handler = user_post_handler;
+		if (round == 0)
+			KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
+		rp->entry_handler = found_entry;
+		rp->handler = found_handler;
+		KUNIT_ASSERT_EQ(test, register_kretprobe(rp), 0);
+		hooked(test);
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+		KUNIT_EXPECT_EQ(test, t->add(2, 2), 4);
+		if (round == 1 && via_of(test) == VIA_FTRACE)
+			KUNIT_EXPECT_TRUE(test, rp->kp.flags & KPROBE_FLAG_RETURN);
+		expect_stack_empty(test);
+		unregister_kretprobe(rp);
+		KUNIT_EXPECT_EQ(test, rp->nmissed, 0);
+		KUNIT_EXPECT_EQ(test, found.entries, 2);
+		KUNIT_EXPECT_EQ(test, found.returns, 1);
+		KUNIT_EXPECT_EQ(test, found.wrong, 0);
+		KUNIT_EXPECT_TRUE(test, found.running);
+		if (round == 0) {
+			unregister_kprobe(&kp);
+			by_kprobe_ip = found.ip;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, found.ip, by_kprobe_ip);
+	unregister_kretprobe(skipped);
+	KUNIT_EXPECT_EQ(test, skipped->nmissed + skipped->kp.nmissed, 4);
+}
+
 /* A probe that is hit in an interrupt of another one's handler. */
 static struct {
 	struct irq_work			work;
@@ -2247,12 +2329,6 @@ static void hook_callback_breakpoint(struct kunit *test)
 	expect_stack_empty(test);
 }
 
-/* A kretprobe that has this one is hit by a kprobe, wherever it is. */
-static int late_entry_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
-{
-	return 0;
-}
-
 static int late_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
@@ -2287,18 +2363,16 @@ static void hook_late(struct kunit *test)
 		const struct fgraph_kunit_targets *of = hidden ? &fgraph_kunit_hidden : t;
 
 		memset(rp, 0, sizeof(rp));
-		for (i = 0; i < 2; i++) {
-			rp[i].kp.addr = (void *)of->add;
-			rp[i].handler = late_handler;
-			rp[i].entry_handler = late_entry_handler;
-			KUNIT_ASSERT_EQ(test, register_kretprobe(&rp[i]), 0);
-		}
+		/* Behind a kprobe, else ftrace calls them; or a jump, soon. */
 		memset(&kp, 0, sizeof(kp));
 		kp.addr = (void *)of->add;
 		kp.post_handler = user_post_handler;
-		/* Else there is a jump soon, which is another way. */
-		if (hidden)
-			KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
+		KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
+		for (i = 0; i < 2; i++) {
+			rp[i].kp.addr = (void *)of->add;
+			rp[i].handler = late_handler;
+			KUNIT_ASSERT_EQ(test, register_kretprobe(&rp[i]), 0);
+		}
 		clear(u, 2);
 		/* Some of these may be inlined, but not the first one. */
 		for (i = 0; i < ARRAY_SIZE(on_the_way); i++)
@@ -2320,10 +2394,9 @@ static void hook_late(struct kunit *test)
 		expect_stack_empty(test);
 		unhook(u);
 		unhook(way);
-		if (hidden)
-			unregister_kprobe(&kp);
 		for (i = 0; i < 2; i++)
 			unregister_kretprobe(&rp[i]);
+		unregister_kprobe(&kp);
 	}
 }
 
@@ -2486,6 +2559,7 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_full_regs, via_gen),
 	KUNIT_CASE_PARAM(hook_join, via_gen),
 	KUNIT_CASE_PARAM(hook_join_kretprobe, via_gen),
+	KUNIT_CASE_PARAM(hook_kretprobe_entry, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_nested, via_gen),
 	KUNIT_CASE_PARAM(hook_chain, via_gen),
 	KUNIT_CASE_PARAM(hook_chain_in_callback, via_gen),
