@@ -457,22 +457,21 @@ static void row_unwind(const char *row, int depth)
 }
 
 /* So many users come and go, each of the target: in ticks a user. */
-static void row_register(const char *row, const char *kind, int nr)
+static void row_register(const char *row, bool kretprobe, int nr)
 {
 	struct fgraph_ops *gops = NULL;
 	struct kretprobe *rp = NULL;
 	unsigned long t = ticks();
 
-	if (!strcmp(kind, "kretprobe")) {
+	if (kretprobe) {
 		rp = add_kretprobes(nr, target_name, false);
 		del_kretprobes(rp, nr);
-	} else if (!strcmp(kind, "graph")) {
+	} else {
 		gops = add_graphs(nr, target_name, 0);
-		if (gops && !gops[nr - 1].entryfunc)
+		/* Nobody who could not be registered has a callback. */
+		if (!gops || !gops[nr - 1].entryfunc)
 			t = 0;
 		del_graphs(gops, nr);
-	} else {
-		t = 0;
 	}
 	if (t)
 		pr_info("fgraph_bench: = %s %lu.00\n", row, (ticks() - t) / nr);
@@ -480,7 +479,7 @@ static void row_register(const char *row, const char *kind, int nr)
 
 static int set_row(const char *val, const struct kernel_param *param)
 {
-	char row[64], kind[16];
+	char row[64];
 	int nr = 1, others;
 
 	strscpy(row, val, sizeof(row));
@@ -527,8 +526,10 @@ static int set_row(const char *val, const struct kernel_param *param)
 		row_kinds(row, true, true, true);
 	else if (sscanf(row, "unwind*%d", &nr) == 1)
 		row_unwind(row, nr);
-	else if (sscanf(row, "register-%15[a-z]*%d", kind, &nr) == 2)
-		row_register(row, kind, nr);
+	else if (sscanf(row, "register-kretprobe*%d", &nr) == 1)
+		row_register(row, true, nr);
+	else if (sscanf(row, "register-graph*%d", &nr) == 1)
+		row_register(row, false, nr);
 	else
 		return -EINVAL;
 	return 0;

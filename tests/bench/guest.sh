@@ -36,19 +36,17 @@ for n in 2 4 8 16 100; do
 done
 # On a kernel with one user of function graph, that user obeys this.
 echo "$target" >set_ftrace_filter
-for r in graph graph-refused graph-data graph+15 graph+1000 'graph*2' 'graph*4' 'graph*8' \
-	'graph*16' 'graph*100' kretprobe+fprobe kretprobe+graph all-three; do
+for r in graph graph-refused graph-data graph+15 'graph*2' 'graph*4' 'graph*8' 'graph*16' \
+	'graph*100' kretprobe+fprobe kretprobe+graph all-three; do
 	measure "$r"
 done
+# A minute to register them all.
+[ -n "${QUICK:-}" ] || measure graph+1000
 echo "fgraph_bench_nest" >set_ftrace_filter
 for n in 10 50 200; do
 	measure "unwind*$n"
 done
 echo "$target" >set_ftrace_filter
-for r in kretprobe graph; do
-	measure "register-$r*1"
-	measure "register-$r*1000"
-done
 echo function_graph >current_tracer
 measure function_graph plain
 echo nop >current_tracer
@@ -58,3 +56,20 @@ echo 1 >events/kprobes/enable
 measure r-event plain
 echo 0 >events/kprobes/enable
 echo >kprobe_events
+
+[ -z "${QUICK:-}" ] || exit 0
+# Users who come and go, in ticks each: what they wait for included.
+echo "$target" >set_ftrace_filter
+for r in 'kretprobe*1' 'kretprobe*1000' 'graph*1' 'graph*1000'; do
+	measure "register-$r"
+done
+echo >set_ftrace_filter
+# The same of events, by the clock that ticks with each instruction.
+begin=$(date +%s%N)
+for i in $(seq 1000); do
+	echo "r:bench$i $target \$retval"
+done >kprobe_events
+echo 1 >events/kprobes/enable
+echo 0 >events/kprobes/enable
+echo >kprobe_events
+echo "@ register-r-event*1000 $((($(date +%s%N) - begin) / 1000))"
