@@ -62,10 +62,16 @@ static struct hlist_head *bucket(unsigned long site)
 }
 NOKPROBE_SYMBOL(bucket);
 
+/* Had it an entry handler when it was registered? */
+static __always_inline bool has_entry(struct kretprobe *rp)
+{
+	return rp->fgraph.entryfunc;
+}
+
 /* Does this one come by the same site, called in the same way? */
 static __always_inline bool called_at(struct kprobe *p, unsigned long site, bool entry)
 {
-	return site_of(p) == site && !kretprobe_of(p)->entry_handler == !entry;
+	return site_of(p) == site && has_entry(kretprobe_of(p)) == entry;
 }
 
 /* The first kretprobe of a site that is armed; the others follow by fgraph.next. */
@@ -135,7 +141,9 @@ NOKPROBE_SYMBOL(kretprobe_ftrace_handler);
 static void kretprobe_ftrace_regs_handler(unsigned long ip, unsigned long parent_ip,
 					  struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	kretprobe_hook(ip, fregs, true);
+	/* Not if the call was on its way here when the first one was registered. */
+	if (likely(ftrace_get_regs(fregs)))
+		kretprobe_hook(ip, fregs, true);
 }
 NOKPROBE_SYMBOL(kretprobe_ftrace_regs_handler);
 
@@ -169,7 +177,7 @@ bool kretprobe_by_ftrace(struct kprobe *p)
 
 	if (p->pre_handler != pre_handler_kretprobe || !rp->handler || !ftrace_enabled)
 		return false;
-	if (rp->entry_handler && !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+	if (has_entry(rp) && !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
 		return false;
 	/* The address is certain only now: modules may have come and gone. */
 	site = ftrace_location((unsigned long)p->addr);
@@ -186,7 +194,7 @@ struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p)
 	rp->armed = false;
 	rp->fgraph.next = NULL;
 	/* Nobody calls it yet. */
-	if (rp->entry_handler)
+	if (has_entry(rp))
 		rp->fgraph.entryfunc = kretprobe_ftrace_entry;
 	return bucket(site_of(p));
 }
@@ -217,7 +225,7 @@ static void link_armed(struct kretprobe *rp)
 		other = kretprobe_of(p);
 		if (other == rp)
 			seen = true;
-		else if (!called_at(p, site, rp->entry_handler) || !other->armed)
+		else if (!called_at(p, site, has_entry(rp)) || !other->armed)
 			continue;
 		else if (!seen)
 			before = other;
@@ -250,7 +258,7 @@ static void unlink_armed(struct kretprobe *rp)
 
 static struct kretprobe_caller *caller_of(struct kretprobe *rp)
 {
-	return &kretprobe_callers[!!rp->entry_handler];
+	return &kretprobe_callers[has_entry(rp)];
 }
 
 int kretprobe_arm_ftrace(struct kprobe *p)
@@ -260,7 +268,7 @@ int kretprobe_arm_ftrace(struct kprobe *p)
 	unsigned long site = site_of(p);
 	int ret;
 
-	if (!first_armed(site, rp->entry_handler)) {
+	if (!first_armed(site, has_entry(rp))) {
 		ret = ftrace_set_filter_ip(&caller->ops, site, 0, 0);
 		if (ret)
 			return ret;
@@ -291,7 +299,7 @@ void kretprobe_disarm_ftrace(struct kprobe *p)
 	if (!rp->armed)
 		return;
 	unlink_armed(rp);
-	if (first_armed(site, rp->entry_handler))
+	if (first_armed(site, has_entry(rp)))
 		return;
 
 	/* An empty filter would mean all functions. */

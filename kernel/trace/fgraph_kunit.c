@@ -7,6 +7,7 @@
 #include <linux/delay.h>
 #include <linux/error-injection.h>
 #include <linux/fgraph.h>
+#include <linux/fprobe.h>
 #include <linux/ftrace.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -1335,7 +1336,7 @@ static struct entry_found {
 	unsigned int	returns;
 	unsigned int	wrong;
 	unsigned long	ip;
-	bool		running;
+	struct kprobe	*running;
 } found;
 
 static const struct fgraph_kunit_targets *found_by;
@@ -1372,11 +1373,11 @@ static void hook_kretprobe_entry(struct kunit *test)
 	const struct fgraph_kunit_targets *t = targets(test);
 	struct kretprobe *skipped = &kretprobe(test, t->nest)->rp;
 	unsigned long by_kprobe_ip = 0;
-	struct kprobe kp;
+	static struct kprobe kp;
 	int round;
 
 	found_by = t;
-	KUNIT_ASSERT_EQ(test, register_kretprobe(skipped), 0);
+	KUNIT_EXPECT_EQ(test, register_kretprobe(skipped), 0);
 	for (round = 0; round < 2; round++) {
 		struct kretprobe *rp = &kretprobe(test, t->add)->rp;
 
@@ -1385,22 +1386,24 @@ static void hook_kretprobe_entry(struct kunit *test)
 		kp.addr = (void *)t->add;
 		kp.post_handler = user_post_handler;
 		if (round == 0)
-			KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
+			KUNIT_EXPECT_EQ(test, register_kprobe(&kp), 0);
 		rp->entry_handler = found_entry;
 		rp->handler = found_handler;
-		KUNIT_ASSERT_EQ(test, register_kretprobe(rp), 0);
+		KUNIT_EXPECT_EQ(test, register_kretprobe(rp), 0);
 		hooked(test);
 		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
 		KUNIT_EXPECT_EQ(test, t->add(2, 2), 4);
-		if (round == 1 && via_of(test) == VIA_FTRACE)
+		KUNIT_EXPECT_NOT_NULL(test, found.running);
+		if (round == 1 && via_of(test) == VIA_FTRACE) {
 			KUNIT_EXPECT_TRUE(test, rp->kp.flags & KPROBE_FLAG_RETURN);
+			KUNIT_EXPECT_PTR_EQ(test, found.running, &rp->kp);
+		}
 		expect_stack_empty(test);
 		unregister_kretprobe(rp);
 		KUNIT_EXPECT_EQ(test, rp->nmissed, 0);
 		KUNIT_EXPECT_EQ(test, found.entries, 2);
 		KUNIT_EXPECT_EQ(test, found.returns, 1);
 		KUNIT_EXPECT_EQ(test, found.wrong, 0);
-		KUNIT_EXPECT_TRUE(test, found.running);
 		if (round == 0) {
 			unregister_kprobe(&kp);
 			by_kprobe_ip = found.ip;
@@ -1482,6 +1485,15 @@ static struct chain_seen {
 
 static unsigned int chain_told;
 
+static int chain_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct chain_seen *seen = container_of(get_kretprobe(ri), struct chain_seen, rp);
+
+	if (regs_get_kernel_argument(regs, 1) != 2)
+		seen->wrong++;
+	return 0;
+}
+
 static int chain_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct chain_seen *seen = container_of(get_kretprobe(ri), struct chain_seen, rp);
@@ -1516,6 +1528,9 @@ static void hook_chain(struct kunit *test)
 	for (i = 0; i < nr; i++) {
 		chain[i].rp.kp.addr = (void *)t->add;
 		chain[i].rp.handler = chain_handler;
+		/* Ftrace calls these apart from the others. */
+		if (i % 3 == 1)
+			chain[i].rp.entry_handler = chain_entry;
 		/* Some have data that fit in a slot, others take more. */
 		chain[i].rp.data_size = i % 7 ? i % 5 ? 0 : 8 : 100;
 		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
@@ -1571,6 +1586,53 @@ static void again_return(struct fgraph_ops *gops, const struct fgraph_frame *fra
 	again.max = max(again.max, again.depth);
 	again.t->add(1, 2);
 	again.depth--;
+}
+
+#ifdef CONFIG_FPROBE
+static unsigned int again_exits;
+
+static void again_enter(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	if (again.depth == 20)
+		return;
+	again.depth++;
+	again.max = max(again.max, again.depth);
+	again.t->add(1, 2);
+	again.depth--;
+}
+
+static void again_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	again_exits++;
+}
+#endif
+
+/* Calls that an fprobe's handler makes come to an end, from a task's first one on. */
+static void hook_fprobe_in_handler(struct kunit *test)
+{
+#ifdef CONFIG_FPROBE
+	static struct fprobe fp = { .entry_handler = again_enter, .exit_handler = again_exit };
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long site = ftrace_location((unsigned long)t->add);
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "fprobes are of functions that ftrace knows");
+	again.t = t;
+	again.depth = 0;
+	again.max = 0;
+	again_exits = 0;
+	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&fp, &site, 1), 0);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	expect_stack_empty(test);
+	unregister_fprobe(&fp);
+	/* What a handler calls is hooked once more, at most. */
+	KUNIT_EXPECT_GE(test, again.max, 1);
+	KUNIT_EXPECT_LE(test, again.max, 2);
+	KUNIT_EXPECT_EQ(test, again_exits, again.max);
+	KUNIT_EXPECT_EQ(test, fp.nmissed, 1);
+#else
+	kunit_skip(test, "there are no fprobes");
+#endif
 }
 
 /* Calls that callbacks make come to an end, also with a chain of others on them. */
@@ -2562,6 +2624,7 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_kretprobe_entry, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_nested, via_gen),
 	KUNIT_CASE_PARAM(hook_chain, via_gen),
+	KUNIT_CASE_PARAM(hook_fprobe_in_handler, via_gen),
 	KUNIT_CASE_PARAM(hook_chain_in_callback, via_gen),
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	KUNIT_CASE_PARAM(hook_chain_first_gone, via_gen),
