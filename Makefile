@@ -28,7 +28,7 @@ help:
 	@echo 'make baseline   measure tests/baseline/ARCH.list on the base kernel'
 	@echo 'make clean      remove what was built, but not the tree'
 	@echo
-	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer'
+	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer|guess'
 	@echo 'LINUX=PATH   another 6.1.y as the base    TREE=PATH  build this tree as it is'
 	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= DISK=FILE LOG=FILE VERBOSE=1'
 

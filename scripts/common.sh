@@ -31,7 +31,7 @@ set_arch() {
 	esac
 }
 set_arch
-CONFIGS='tracing kprobes clients debug kcsan frame-pointer'
+CONFIGS='tracing kprobes clients debug kcsan frame-pointer guess'
 [[ " $CONFIGS " = *" $CONFIG "* ]] || die "CONFIG=$CONFIG: not one of $CONFIGS"
 # Git that does the same whatever the user's and the machine's settings are.
 vcs() {
