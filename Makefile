@@ -22,6 +22,7 @@ help:
 	@echo 'make torture    hook, call, unregister, everywhere at once, for MINUTES=60'
 	@echo 'make bench      instructions per hooked call and memory, KERNELS="base series"'
 	@echo '                PROFILE=ROW: where the instructions of one call of that row go'
+	@echo '                KEEP=1: write tests/baseline/ARCH.bench, GUARD=1: compare with it'
 	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds)'
 	@echo 'make series     build/series: the mails for git am and git send-email'
 	@echo 'make refresh    rewrite patches/ and whole files from the commits of build/tree, or TREE=PATH'
