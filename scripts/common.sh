@@ -62,13 +62,12 @@ locate() {
 
 # kmake SRC OUT ARGS...: the kernel's make. Nothing of this repository's
 # variables reaches it, and nothing in its result tells when or where it ran.
-# ccache goes by the dependencies that gcc writes: it need not preprocess first.
 kmake() {
 	local src=$1 out=$2
 	shift 2
 	env -u CMD -u FILES -u TREE -u LINUX -u KERNEL -u CONFIG -u SMP -u MEM \
 		-u TIMEOUT -u APPEND -u QEMU_ARGS -u QUICK -u V -u C -u W -u M -u O \
-		CCACHE_DEPEND=1 make -C "$src" O="$out" ARCH="$ARCH" CROSS_COMPILE="$CROSS" \
+		make -C "$src" O="$out" ARCH="$ARCH" CROSS_COMPILE="$CROSS" \
 		CC="ccache ${CROSS}gcc" HOSTCC="ccache gcc" LOCALVERSION= \
 		KBUILD_BUILD_TIMESTAMP='2020-01-01' KBUILD_BUILD_USER=build \
 		KBUILD_BUILD_HOST=build -j"$(nproc)" "$@"
