@@ -16,6 +16,11 @@
 
 #include "kretprobe.h"
 
+/* Were all registers saved for this call? */
+#ifndef ftrace_regs_saved
+#define ftrace_regs_saved(fregs)	ftrace_get_regs(fregs)
+#endif
+
 static void kretprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 				     struct ftrace_ops *ops, struct ftrace_regs *fregs);
 
@@ -142,7 +147,7 @@ static void kretprobe_ftrace_regs_handler(unsigned long ip, unsigned long parent
 					  struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	/* Not if the call was on its way here when the first one was registered. */
-	if (likely(ftrace_get_regs(fregs)))
+	if (likely(ftrace_regs_saved(fregs)))
 		kretprobe_hook(ip, fregs, true);
 }
 NOKPROBE_SYMBOL(kretprobe_ftrace_regs_handler);
