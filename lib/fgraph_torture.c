@@ -328,6 +328,14 @@ static int caller(void *unused)
 	return 0;
 }
 
+/* Whether memory that the task asks for may be refused: failslab, fail_page_alloc. */
+static void let_fail(bool yes)
+{
+#ifdef CONFIG_FAULT_INJECTION
+	current->make_it_fail = yes;
+#endif
+}
+
 static int churner(void *unused)
 {
 	static const char * const kinds[] = { "graph", "kretprobe", "fprobe" };
@@ -343,8 +351,10 @@ static int churner(void *unused)
 		}
 		first = (random >> 4) % (kind == 1 ? TRACED + 1 : TRACED);
 		u->refuse = random & BIT(8) ? 3 : 0;
+		let_fail(true);
 		ret = add_user(u, kinds[kind], first, (random >> 9) % (TRACED - first + 1) ?: 1,
 			       random & BIT(16) ? (random >> 17) % (data + 1) : 0);
+		let_fail(false);
 		if (!ret) {
 			usleep_range(100, 20000);
 			del_user(u);

@@ -66,7 +66,36 @@ stacks() { # of whoever sleeps in a hooked call
 	done
 }
 
-rm -f /tmp/stop /tmp/stacks
+faults() { # memory refused, to who registers and to who fills the reserve
+	local d t all=1000000 left sum=0
+	local dirs=(/sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc)
+	mount -t debugfs none /sys/kernel/debug 2>/dev/null
+	[ -d "${dirs[0]}" ] || return 0
+	echo 0 >"${dirs[1]}/min-order"
+	for d in "${dirs[@]}"; do
+		echo N >"$d/ignore-gfp-wait"
+		echo Y >"$d/task-filter"
+		echo 0 >"$d/verbose"
+		echo $all >"$d/times"
+		echo 10 >"$d/probability"
+	done
+	while [ ! -e /tmp/stop ]; do
+		# The module says so of its own tasks.
+		for t in $(pgrep kworker); do
+			echo 1 >"/proc/$t/make-it-fail"
+		done 2>/dev/null
+		sleep 0.2
+	done
+	for d in "${dirs[@]}"; do
+		echo 0 >"$d/probability"
+		read -r left <"$d/times"
+		sum=$((sum + all - left))
+	done
+	echo "$sum allocations were made to fail"
+	[ "$sum" -gt 0 ] || touch /tmp/no-faults
+}
+
+rm -f /tmp/stop /tmp/stacks /tmp/no-faults
 before=$(tail -n 1 fgraph_users)
 read -ra args <<<"${TORTURE_ARGS:-callers=3}"
 modprobe fgraph_torture "${args[@]}" || exit 1
@@ -74,6 +103,7 @@ storm &
 toggle &
 hotplug &
 stacks &
+faults &
 end=$((SECONDS + seconds))
 while [ $SECONDS -lt $end ]; do
 	sleep 5
@@ -81,6 +111,7 @@ while [ $SECONDS -lt $end ]; do
 done
 touch /tmp/stop
 wait
+[ ! -e /tmp/no-faults ] || complain 'no allocation was made to fail'
 dmesg -C
 # A kretprobe that is just being registered holds the module.
 for _ in $(seq 100); do
