@@ -1577,8 +1577,14 @@ static struct {
 	unsigned int depth, max;
 } again;
 
-static void again_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-			 void *data, struct fgraph_regs *regs)
+static void again_start(const struct fgraph_kunit_targets *t)
+{
+	again.t = t;
+	again.depth = 0;
+	again.max = 0;
+}
+
+static void again_call(void)
 {
 	if (again.depth == 20)
 		return;
@@ -1588,17 +1594,18 @@ static void again_return(struct fgraph_ops *gops, const struct fgraph_frame *fra
 	again.depth--;
 }
 
+static void again_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			 void *data, struct fgraph_regs *regs)
+{
+	again_call();
+}
+
 #ifdef CONFIG_FPROBE
 static unsigned int again_exits;
 
 static void again_enter(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
 {
-	if (again.depth == 20)
-		return;
-	again.depth++;
-	again.max = max(again.max, again.depth);
-	again.t->add(1, 2);
-	again.depth--;
+	again_call();
 }
 
 static void again_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
@@ -1617,9 +1624,7 @@ static void hook_fprobe_in_handler(struct kunit *test)
 
 	if (via_of(test) != VIA_FTRACE)
 		kunit_skip(test, "fprobes are of functions that ftrace knows");
-	again.t = t;
-	again.depth = 0;
-	again.max = 0;
+	again_start(t);
 	again_exits = 0;
 	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&fp, &site, 1), 0);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
@@ -1649,9 +1654,7 @@ static void hook_chain_in_callback(struct kunit *test)
 		chain[i].rp.handler = chain_handler;
 		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
 	}
-	again.t = t;
-	again.depth = 0;
-	again.max = 0;
+	again_start(t);
 	users[0].gops.retfunc = again_return;
 	hook(test, &users[0], t->add);
 	hooked(test);
