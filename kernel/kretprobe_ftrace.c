@@ -122,15 +122,16 @@ static __always_inline void kretprobe_hook(unsigned long ip, struct ftrace_regs 
 	rp = first_armed(ip, entry);
 	if (unlikely(!rp))
 		goto out;
-	if (unlikely(kprobe_running() || !rcu_is_watching())) {
+	if (unlikely(kprobe_running() || !fgraph_rcu_is_watching())) {
 		kretprobe_ftrace_unusual(&rp->fgraph, &fregs->regs);
 		goto out;
 	}
-	for (gops = &rp->fgraph; gops; gops = READ_ONCE(gops->next)) {
-		gops = fgraph_hook_chain(gops, ip, fregs);
-		if (likely(!gops))
-			break;
+	gops = fgraph_hook_chain(&rp->fgraph, ip, fregs);
+	while (unlikely(gops)) {
 		container_of(gops, struct kretprobe, fgraph)->nmissed++;
+		gops = READ_ONCE(gops->next);
+		if (gops)
+			gops = fgraph_hook_chain(gops, ip, fregs);
 	}
 out:
 	preempt_enable_notrace();

@@ -8,6 +8,7 @@
 #ifndef _LINUX_FGRAPH_H
 #define _LINUX_FGRAPH_H
 
+#include <linux/context_tracking.h>
 #include <linux/ftrace.h>
 #include <linux/list.h>
 #include <linux/types.h>
@@ -121,11 +122,13 @@ enum {
 /**
  * struct fgraph_record - private: what a user pushes
  * @head:	header
+ * @reserved:	header until the record is complete
  * @size:	bytes
  * @data:	offset of its private data from the header
  */
 struct fgraph_record {
 	unsigned long		head;
+	unsigned long		reserved;
 	unsigned int		size;
 	int			data;
 };
@@ -186,6 +189,23 @@ struct fgraph_ops {
 };
 
 #ifdef CONFIG_FGRAPH
+/**
+ * fgraph_rcu_is_watching() - may callbacks rely on RCU here?
+ *
+ * rcu_is_watching(), before anything sees recursion: so with nothing in it
+ * that can be traced or probed.
+ *
+ * Context: any, preemption disabled.
+ */
+static __always_inline bool fgraph_rcu_is_watching(void)
+{
+#ifdef CONFIG_CONTEXT_TRACKING_IDLE
+	return !rcu_dynticks_curr_cpu_in_eqs();
+#else
+	return true;
+#endif
+}
+
 /* For users that find the entry of a function by themselves. */
 int fgraph_add_user(struct fgraph_ops *gops);
 int fgraph_retire_user(struct fgraph_ops *gops);

@@ -75,6 +75,15 @@ static __always_inline bool fgraph_wanted(struct fgraph_ops *gops,
 	return gops->retfunc;
 }
 
+/* Usually there is nothing else to drop. */
+static __always_inline void fgraph_unpush(struct fgraph_stack *st, void *rec, unsigned int size)
+{
+	if (likely(READ_ONCE(st->top) == rec && size == FGRAPH_SLOT))
+		fgraph_stack_drop_header(st, rec, rec - FGRAPH_SLOT);
+	else
+		fgraph_stack_pop(st, rec);
+}
+
 static __always_inline unsigned long fgraph_context(void)
 {
 	return FGRAPH_INSIDE | (unsigned long)preempt_count() << FGRAPH_COUNT_SHIFT;
@@ -167,7 +176,7 @@ static __always_inline void fgraph_join(struct fgraph_ops *gops, unsigned long t
 	entry->users = users;
 	if (!gops->simple &&
 	    unlikely(!fgraph_wanted(gops, frame, (void *)entry + gops->entry.data, regs))) {
-		fgraph_stack_pop(st, entry);
+		fgraph_unpush(st, entry, gops->entry.size);
 		return;
 	}
 	fgraph_stack_commit(entry, head);
@@ -224,11 +233,7 @@ static noinline int fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func
 			entry = fgraph_push(st, high, &gops->entry, &above);
 			if (unlikely(!entry))
 				goto miss;
-			/* Where a chunk begins, it is no run. (Nothing of one was dropped.) */
-			if ((void *)entry - gops->entry.size != top) {
-				head &= ~FGRAPH_RUN;
-				users = ~0UL;
-			}
+			/* Of a run that was on top, nothing was dropped. */
 			fgraph_join(gops, tag, st, frame, entry, head | above,
 				    users | fgraph_user_bit(tag), regs);
 			return 0;
@@ -278,9 +283,16 @@ static noinline int fgraph_hook_unusual(struct fgraph_ops *gops, unsigned long f
 }
 NOKPROBE_SYMBOL(fgraph_hook_unusual);
 
+/* A return address at entry: if a trampoline's, then by what we have written. */
+static __always_inline bool fgraph_is_hooked(unsigned long ret)
+{
+	return ret == (unsigned long)fgraph_trampoline_light ||
+	       ret == (unsigned long)fgraph_trampoline_full;
+}
+
 /*
- * The top of the task's stack, for those below, with its header and the user's
- * tag. False if there is no stack, if a callback runs, or if the user has gone.
+ * The top of the task's stack, for those below, with the user's tag. False if
+ * there is no stack, if a callback runs, or if the user has gone.
  */
 static __always_inline bool fgraph_usual(struct fgraph_ops *gops, struct fgraph_stack **st,
 					 void **top, unsigned long *head, unsigned long *tag)
@@ -293,7 +305,8 @@ static __always_inline bool fgraph_usual(struct fgraph_ops *gops, struct fgraph_
 		return false;
 	*top = READ_ONCE((*st)->top);
 	*head = fgraph_head(*top);
-	return !(*head & FGRAPH_CONTEXT);
+	/* All of FGRAPH_CONTEXT is zero without this. */
+	return !(*head & FGRAPH_INSIDE);
 }
 
 /*
@@ -308,9 +321,7 @@ static noinline int fgraph_hook_again(struct fgraph_ops *gops, unsigned long fun
 	struct fgraph_frame *frame;
 	struct fgraph_stack *st;
 	void *top;
-	int ret = 0;
 
-	preempt_disable_notrace();
 	if (unlikely(!fgraph_usual(gops, &st, &top, &head, &tag)))
 		goto slow;
 	frame = fgraph_run_of(top, head, &users, &bits);
@@ -328,62 +339,95 @@ static noinline int fgraph_hook_again(struct fgraph_ops *gops, unsigned long fun
 	else
 		entry = fgraph_stack_reserve(st, top, &gops->entry, fgraph_context());
 	fgraph_join(gops, tag, st, frame, entry, head, users | bit, regs);
-	goto out;
+	return 0;
 slow:
-	ret = fgraph_hook_unusual(gops, func, regs, traced);
-out:
-	preempt_enable_notrace();
-	return ret;
+	return fgraph_hook_unusual(gops, func, regs, traced);
 }
 NOKPROBE_SYMBOL(fgraph_hook_again);
 
-/* And nearly all that are not. @ret is the return address, which is at @slot. */
-static __always_inline int fgraph_hook_first(struct fgraph_ops *gops, unsigned long func,
-					     struct pt_regs *regs, bool traced,
-					     unsigned long *slot, unsigned long ret)
+static __always_inline void fgraph_frame_fill(struct fgraph_frame *frame, unsigned long tag,
+					      unsigned long func, unsigned long ret,
+					      unsigned long *retp)
 {
-	unsigned long *retp = fgraph_retp(regs);
-	struct fgraph_frame *frame;
-	struct fgraph_stack *st;
-	unsigned long head, tag;
-	void *top;
-	int err = 0;
-
-	preempt_disable_notrace();
-	if (unlikely(!fgraph_usual(gops, &st, &top, &head, &tag) ||
-		     !fgraph_stack_fits(top, gops->frame.size)))
-		goto slow;
-
-	if (gops->simple)
-		frame = fgraph_stack_reserve_slot(st, top);
-	else
-		frame = fgraph_stack_reserve(st, top, &gops->frame, fgraph_context());
 	frame->tag = tag;
 	frame->func = func;
 	frame->ret = ret;
 	frame->retp = retp;
-	if (!gops->simple &&
-	    unlikely(!fgraph_wanted(gops, frame, (void *)frame + gops->frame.data, regs))) {
-		fgraph_stack_pop(st, frame);
-		goto out;
-	}
-	/* An unwinder that finds the trampoline must find the frame. */
-	fgraph_stack_commit(frame, gops->frame.head);
-	WRITE_ONCE(*slot, gops->trampoline);
-	goto out;
-slow:
-	err = fgraph_hook_unusual(gops, func, regs, traced);
-out:
-	preempt_enable_notrace();
-	return err;
 }
 
+/* An unwinder that finds the trampoline must find the frame. */
+static __always_inline void fgraph_frame_commit(struct fgraph_ops *gops,
+						struct fgraph_frame *frame,
+						unsigned long *slot)
+{
+	fgraph_stack_commit(frame, gops->frame.head);
+	WRITE_ONCE(*slot, gops->trampoline);
+}
+
+/*
+ * And nearly all that are not, for a user who is &fgraph_ops.simple. Calls
+ * nothing, so needs no registers but those that a callee may use.
+ */
+static __always_inline bool fgraph_hook_simple(struct fgraph_ops *gops, unsigned long func,
+					       struct pt_regs *regs, unsigned long *slot,
+					       unsigned long ret)
+{
+	struct fgraph_frame *frame;
+	unsigned long head, tag;
+	struct fgraph_stack *st;
+	void *top;
+
+	if (unlikely(!fgraph_usual(gops, &st, &top, &head, &tag) ||
+		     !fgraph_stack_fits_slot(top)))
+		return false;
+	frame = fgraph_stack_reserve_slot(st, top);
+	fgraph_frame_fill(frame, tag, func, ret, fgraph_retp(regs));
+	fgraph_frame_commit(gops, frame, slot);
+	return true;
+}
+
+/* Any user. @ret is the return address, which is at @slot. */
+static __always_inline int fgraph_hook_first(struct fgraph_ops *gops, unsigned long func,
+					     struct pt_regs *regs, bool traced,
+					     unsigned long *slot, unsigned long ret)
+{
+	struct fgraph_frame *frame;
+	struct fgraph_stack *st;
+	unsigned long head, tag;
+	void *top;
+
+	if (unlikely(!fgraph_usual(gops, &st, &top, &head, &tag)))
+		goto slow;
+
+	if (gops->simple) {
+		if (unlikely(!fgraph_stack_fits_slot(top)))
+			goto slow;
+		frame = fgraph_stack_reserve_slot(st, top);
+		fgraph_frame_fill(frame, tag, func, ret, fgraph_retp(regs));
+		fgraph_frame_commit(gops, frame, slot);
+		return 0;
+	}
+
+	if (unlikely(!fgraph_stack_fits(top, gops->frame.size)))
+		goto slow;
+	frame = fgraph_stack_reserve(st, top, &gops->frame, fgraph_context());
+	fgraph_frame_fill(frame, tag, func, ret, fgraph_retp(regs));
+	if (likely(fgraph_wanted(gops, frame, (void *)frame + gops->frame.data, regs)))
+		fgraph_frame_commit(gops, frame, slot);
+	else
+		fgraph_unpush(st, frame, gops->frame.size);
+	return 0;
+slow:
+	return fgraph_hook_unusual(gops, func, regs, traced);
+}
+
+/* Preemption is disabled. */
 static __always_inline int fgraph_hook_fast(struct fgraph_ops *gops, unsigned long func,
 					    struct pt_regs *regs, bool traced)
 {
 	unsigned long *slot = fgraph_entry_slot(regs), ret = READ_ONCE(*slot);
 
-	if (fgraph_is_trampoline(ret))
+	if (fgraph_is_hooked(ret))
 		return fgraph_hook_again(gops, func, regs, traced);
 	return fgraph_hook_first(gops, func, regs, traced, slot, ret);
 }
@@ -515,7 +559,7 @@ static __always_inline bool fgraph_tell_run(void *top, struct fgraph_frame *fram
 		unsigned long head = flat ? FGRAPH_ENTRY : fgraph_head(entry);
 
 		gone |= fgraph_tell(entry->tag, frame, fgraph_entry_data(entry, head), regs);
-		rec -= fgraph_size(head);
+		rec = fgraph_record_below(rec - fgraph_size(head));
 	}
 	return gone;
 }
@@ -571,39 +615,44 @@ slow:
 }
 NOKPROBE_SYMBOL(fgraph_return_run);
 
-/* Nearly always there is one user, with little data, and nothing in between. */
+/*
+ * Nearly always there is one user, with little data, and nothing in between.
+ * @full: @regs has all registers.
+ */
 static __always_inline unsigned long fgraph_return(unsigned long *retp,
-						   struct fgraph_regs *regs)
+						   struct fgraph_regs *regs, bool full)
 {
 	struct fgraph_frame *frame;
 	struct fgraph_stack *st;
-	unsigned long head, ret;
-	bool gone;
+	struct fgraph_slot *user;
+	unsigned long ret, tag;
 
 	preempt_disable_notrace();
 	st = READ_ONCE(current->fgraph_stack);
-	frame = st ? READ_ONCE(st->top) : NULL;
-	if (unlikely(!frame))
+	if (unlikely(!st))
 		goto run;
-	head = fgraph_head(frame);
-	if (unlikely((u32)head != FGRAPH_FRAME || frame->retp != retp))
+	frame = READ_ONCE(st->top);
+	if (unlikely((u32)fgraph_head(frame) != FGRAPH_FRAME || frame->retp != retp))
+		goto run;
+	tag = frame->tag;
+	user = fgraph_slot(tag & FGRAPH_ID_MASK);
+	if (unlikely(READ_ONCE(user->tag) != tag))
 		goto run;
 
-	ret = frame->ret;
-	if (regs->full)
-		fgraph_fixup_regs(regs->full, ret);
+	if (full)
+		fgraph_fixup_regs(regs->full, frame->ret);
 	fgraph_set_head(frame, FGRAPH_FRAME | fgraph_context());
 	barrier();
-	gone = fgraph_tell(frame->tag, frame, frame->data, regs);
+	user->gops->retfunc(user->gops, frame, frame->data, regs);
+	/* What is in the frame need not be kept meanwhile. */
+	ret = frame->ret;
 	/* As long as the trampoline is there, unwinders need a frame. */
-	WRITE_ONCE(*fgraph_record_slot(retp), ret);
+	WRITE_ONCE(*fgraph_record_slot(frame->retp), ret);
 	barrier();
 	if (likely(READ_ONCE(st->top) == frame))
 		fgraph_stack_drop_header(st, frame, (void *)frame - FGRAPH_SLOT);
 	else
 		fgraph_stack_pop(st, frame);
-	if (unlikely(gone))
-		fgraph_user_gone();
 	preempt_enable_notrace();
 	return ret;
 run:
@@ -615,18 +664,16 @@ run:
 /* From the light trampoline. */
 __visible unsigned long fgraph_return_light(unsigned long *retp, struct fgraph_regs *regs)
 {
-	return fgraph_return(retp, regs);
+	return fgraph_return(retp, regs, false);
 }
 NOKPROBE_SYMBOL(fgraph_return_light);
 
 /* From the full trampoline. */
 __visible unsigned long fgraph_return_full(struct pt_regs *regs)
 {
-	struct fgraph_regs fr;
+	struct fgraph_regs fr = { .full = regs };
 
-	/* The others are not looked at then. */
-	fr.full = regs;
-	return fgraph_return(fgraph_full_retp(regs), &fr);
+	return fgraph_return(fgraph_full_retp(regs), &fr, true);
 }
 NOKPROBE_SYMBOL(fgraph_return_full);
 
@@ -674,25 +721,26 @@ NOKPROBE_SYMBOL(fgraph_ret_addr);
  */
 void *fgraph_parent_data(struct fgraph_ops *gops, const struct fgraph_frame *frame)
 {
-	void *rec;
+	unsigned long tag = gops->tag, head = fgraph_head(frame);
+	const void *rec = frame;
 
-	for (rec = fgraph_below(frame); rec; rec = fgraph_below(rec)) {
-		unsigned long head = fgraph_head(rec);
-
-		switch (fgraph_kind(head)) {
-		case FGRAPH_FRAME:
-			if (((struct fgraph_frame *)rec)->tag == gops->tag)
+	for (;;) {
+		rec -= fgraph_size(head);
+again:
+		head = fgraph_head(rec);
+		if (likely(fgraph_kind(head) == FGRAPH_FRAME)) {
+			if (likely(((struct fgraph_frame *)rec)->tag == tag))
 				return fgraph_frame_data(rec, head);
-			break;
-		case FGRAPH_ENTRY:
-			if (((struct fgraph_entry *)rec)->tag == gops->tag)
+		} else if (fgraph_kind(head) == FGRAPH_ENTRY) {
+			if (((struct fgraph_entry *)rec)->tag == tag)
 				return fgraph_entry_data(rec, head);
-			break;
-		default:
-			break;
+		} else if (fgraph_kind(head) == FGRAPH_CHUNK) {
+			rec = READ_ONCE(((struct fgraph_chunk *)rec)->below);
+			if (!rec)
+				return NULL;
+			goto again;
 		}
 	}
-	return NULL;
 }
 EXPORT_SYMBOL_GPL(fgraph_parent_data);
 NOKPROBE_SYMBOL(fgraph_parent_data);
@@ -879,6 +927,14 @@ void fgraph_remove_user(struct fgraph_ops *gops)
 EXPORT_SYMBOL_GPL(fgraph_remove_user);
 
 #ifdef CONFIG_FUNCTION_TRACER
+static noinline int fgraph_hook_asking(struct fgraph_ops *gops, unsigned long func,
+				       struct pt_regs *regs, unsigned long *slot,
+				       unsigned long ret)
+{
+	return fgraph_hook_first(gops, func, regs, true, slot, ret);
+}
+NOKPROBE_SYMBOL(fgraph_hook_asking);
+
 /**
  * fgraph_hook_ftrace() - hook the return of a call, from an ftrace callback
  * @gops:	the user, registered
@@ -894,10 +950,22 @@ EXPORT_SYMBOL_GPL(fgraph_remove_user);
  */
 int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs)
 {
+	struct pt_regs *regs = &fregs->regs;
+	unsigned long *slot, ret;
+	int err = 0;
+
 	/* Before anything looks at current. */
-	if (unlikely(!fgraph_retp_valid(fgraph_retp(&fregs->regs))))
+	if (unlikely(!fgraph_retp_valid(fgraph_retp(regs))))
 		return 0;
-	return fgraph_hook_fast(gops, ip, &fregs->regs, true);
+	preempt_disable_notrace();
+	slot = fgraph_entry_slot(regs);
+	ret = READ_ONCE(*slot);
+	if (fgraph_is_hooked(ret))
+		err = fgraph_hook_again(gops, ip, regs, true);
+	else if (!gops->simple || unlikely(!fgraph_hook_simple(gops, ip, regs, slot, ret)))
+		err = fgraph_hook_asking(gops, ip, regs, slot, ret);
+	preempt_enable_notrace();
+	return err;
 }
 NOKPROBE_SYMBOL(fgraph_hook_ftrace);
 
@@ -949,6 +1017,31 @@ static struct fgraph_ops *fgraph_join_chain(struct fgraph_ops *gops, unsigned lo
 }
 NOKPROBE_SYMBOL(fgraph_join_chain);
 
+/* A chain from @gops on, of which nobody has the call yet. */
+static noinline struct fgraph_ops *fgraph_hook_rest(struct fgraph_ops *gops,
+						    unsigned long func, struct pt_regs *regs)
+{
+	while (likely(!fgraph_hook_fast(gops, func, regs, true))) {
+		gops = READ_ONCE(gops->next);
+		if (!gops)
+			return NULL;
+		gops = fgraph_join_chain(gops, func, regs);
+		if (!gops)
+			return NULL;
+	}
+	return gops;
+}
+NOKPROBE_SYMBOL(fgraph_hook_rest);
+
+/* And when the one before has it. */
+static noinline struct fgraph_ops *fgraph_join_rest(struct fgraph_ops *gops,
+						    unsigned long func, struct pt_regs *regs)
+{
+	gops = fgraph_join_chain(gops, func, regs);
+	return gops ? fgraph_hook_rest(gops, func, regs) : NULL;
+}
+NOKPROBE_SYMBOL(fgraph_join_rest);
+
 /**
  * fgraph_hook_chain() - hook the return of a call for all users of a function
  * @gops:	a user; the others follow by &fgraph_ops.next. Takes the least time
@@ -967,16 +1060,13 @@ struct fgraph_ops *fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip,
 				     struct ftrace_regs *fregs)
 {
 	struct pt_regs *regs = &fregs->regs;
+	unsigned long *slot = fgraph_entry_slot(regs), ret = READ_ONCE(*slot);
 
-	while (likely(!fgraph_hook_fast(gops, ip, regs, true))) {
-		gops = READ_ONCE(gops->next);
-		if (likely(!gops))
-			return NULL;
-		gops = fgraph_join_chain(gops, ip, regs);
-		if (!gops)
-			return NULL;
-	}
-	return gops;
+	if (fgraph_is_hooked(ret) || !gops->simple ||
+	    unlikely(!fgraph_hook_simple(gops, ip, regs, slot, ret)))
+		return fgraph_hook_rest(gops, ip, regs);
+	gops = READ_ONCE(gops->next);
+	return likely(!gops) ? NULL : fgraph_join_rest(gops, ip, regs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_chain);
 #endif /* CONFIG_FUNCTION_TRACER */
@@ -1007,7 +1097,9 @@ static void fgraph_ftrace_entry(unsigned long ip, unsigned long parent_ip,
 		return;
 	if (unlikely(atomic_read(&current->tracing_graph_pause)))
 		return;
+	preempt_disable_notrace();
 	fgraph_hook_fast(container_of(op, struct fgraph_ops, ops), ip, &fregs->regs, true);
+	preempt_enable_notrace();
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_entry);
 

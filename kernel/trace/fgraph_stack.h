@@ -230,6 +230,7 @@ static inline struct fgraph_record fgraph_record(enum fgraph_kind kind, size_t d
 		.head = kind | below << FGRAPH_BELOW_SHIFT |
 			(kind != FGRAPH_ENTRY ? 0 : below ? FGRAPH_RUN | FGRAPH_FALLING :
 							    FGRAPH_RUN_BITS),
+		.reserved = FGRAPH_RESERVED | below << FGRAPH_BELOW_SHIFT,
 		.size = (below + 1) << FGRAPH_SLOT_SHIFT,
 		.data = below ? -(below << FGRAPH_SLOT_SHIFT) : inside,
 	};
@@ -262,6 +263,12 @@ static __always_inline bool fgraph_stack_fits(const void *top, unsigned long siz
 	return !(((unsigned long)rec ^ (unsigned long)top) & ~(FGRAPH_CHUNK_SIZE - 1));
 }
 
+/* Records are aligned, too: it is the next one that may be in other 4096 bytes. */
+static __always_inline bool fgraph_stack_fits_slot(const void *top)
+{
+	return (unsigned long)(top + FGRAPH_SLOT) & (FGRAPH_CHUNK_SIZE - 1);
+}
+
 /**
  * fgraph_stack_reserve() - make room for a record
  * @st:		the stack of the current task
@@ -288,7 +295,7 @@ static __always_inline void *fgraph_stack_reserve(struct fgraph_stack *st, void 
 		WRITE_ONCE(st->top, rec);
 	}
 	barrier();	/* (3) */
-	fgraph_set_head(rec, FGRAPH_RESERVED | (what->head & FGRAPH_BELOW_MASK) | context);
+	fgraph_set_head(rec, what->reserved | context);
 	return rec;
 }
 
@@ -310,6 +317,16 @@ static __always_inline void fgraph_stack_commit(void *rec, unsigned long head)
 	barrier();
 }
 
+/* The record below one, where its size leads to @below. */
+static __always_inline void *fgraph_record_below(void *below)
+{
+	/* Chunks but the first, whose header comes second, begin there. */
+	if (unlikely(!((unsigned long)below & (FGRAPH_CHUNK_SIZE - 1))) &&
+	    fgraph_kind(fgraph_head(below)) == FGRAPH_CHUNK)
+		return READ_ONCE(((struct fgraph_chunk *)below)->below);
+	return below;
+}
+
 /*
  * Drop a header on top, of a record without data below or whose data is clean.
  * @top is what the size leads to.
@@ -319,11 +336,7 @@ static __always_inline void fgraph_stack_drop_header(struct fgraph_stack *st, vo
 {
 	fgraph_set_head(rec, FGRAPH_NONE);
 	barrier();
-	/* Chunks but the first, whose header comes second, begin there. */
-	if (unlikely(!((unsigned long)top & (FGRAPH_CHUNK_SIZE - 1))) &&
-	    fgraph_kind(fgraph_head(top)) == FGRAPH_CHUNK)
-		top = READ_ONCE(((struct fgraph_chunk *)top)->below);
-	WRITE_ONCE(st->top, top);
+	WRITE_ONCE(st->top, fgraph_record_below(top));
 	barrier();
 }
 
@@ -415,7 +428,7 @@ static __always_inline void fgraph_stack_drop_run(struct fgraph_stack *st, void 
 		}
 		fgraph_set_head(rec, FGRAPH_NONE);
 		barrier();
-		rec = next;
+		rec = fgraph_record_below(next);
 	}
 }
 

@@ -3,7 +3,7 @@
 # Torture of fgraph for TORTURE_SECONDS (20): lib/fgraph_torture.c, and around
 # it what a module cannot do itself. The module must say SUCCESS, the memory of
 # all shadow stacks must come back, and no stack may show a trampoline as a
-# caller.
+# caller: of tasks in /proc, by sysrq, by perf.
 set -u
 seconds=${TORTURE_SECONDS:-20}
 cd /sys/kernel/tracing || exit 1
@@ -56,13 +56,70 @@ hotplug() {
 	done
 }
 
-stacks() { # of whoever sleeps in a hooked call
-	local t
+# judge NAME [START]: stacks on standard input, an empty line before each, show no
+# trampoline as a caller; START stands for what a stack begins with. How many
+# there were is added to /tmp/NAME.seen, what is wrong to /tmp/NAME.bad.
+#
+# Not as one: when it is left, and when it is interrupted. After an interrupt,
+# arm64 does not see who called a function that has made no frame record yet: that
+# is what the trampoline calls, then.
+judge() {
+	awk -v start="${2:-}" -v bad="/tmp/$1.bad" '
+		!NF { before = further = start; next }
+		before == start { stacks++ }
+		/fgraph_trampoline/ && before != "" && before !~ /fgraph_return_|(asm|el1h?)_/ &&
+				further !~ /el1h?_/ {
+			print further "\n" before "\n" $0 >>bad }
+		{ further = before; before = $0 }
+		END { print stacks + 0 }' >>"/tmp/$1.seen"
+}
+
+switches() { # how often a task was scheduled, and whether it sleeps
+	awk '/^State:/ || /ctxt_switches/ { print $2 }' "/proc/$1/status"
+}
+
+sleepers() { # in hooked calls. The stacks of those who run can be read, no more
+	local t was stack
 	while [ ! -e /tmp/stop ]; do
 		for t in $(pgrep torture_); do
-			cat "/proc/$t/stack" 2>/dev/null
-		done >>/tmp/stacks
+			was=$(switches "$t")
+			stack=$(cat "/proc/$t/stack")
+			case $was in [SDI]*) ;; *) continue ;; esac
+			[ "$was" != "$(switches "$t")" ] || printf '\n%s\n' "$stack"
+		done 2>/dev/null | judge sleepers asleep
 		sleep 0.1
+	done
+}
+
+# As the kernel prints them: of each CPU, of all tasks. Those that run are not to
+# be judged, nor lines that may be left over. A CPU may be within a trampoline.
+printed() {
+	local n=0
+	while [ ! -e /tmp/stop ]; do
+		n=$((n + 1))
+		echo l >/proc/sysrq-trigger
+		[ $((n % 4)) -ne 1 ] || echo t >/proc/sysrq-trigger
+		sleep 0.5
+		dmesg -ct | awk '
+			/task:.* state:/ { skip = !/state:[SDI]/; print ""; next }
+			/sysrq: |[Bb]acktrace for cpu/ { skip = 0; print ""; next }
+			/\? [^ ]+\+0x/ || !/\+0x[0-9a-f]+\/0x/ || skip { next }
+			/(RIP|pc) *:.*fgraph_trampoline/ { print ""; next }
+			{ print }' | judge printed
+		sleep 2
+	done
+}
+
+# Of whoever runs anywhere, when the clock interrupts: maybe in a trampoline. What
+# is there no more may have been a module, but nothing was at 0.
+samples() {
+	while [ ! -e /tmp/stop ]; do
+		perf record -q -g --kernel-callchains -a -e cpu-clock -F 199 -o /tmp/perf.data \
+			-- sleep 1 2>>/tmp/perf.err &&
+			perf script -F ip,sym -i /tmp/perf.data >/tmp/perf.chains 2>>/tmp/perf.err
+		judge samples </tmp/perf.chains
+		grep -E '^[[:space:]]*0 ' /tmp/perf.chains >>/tmp/samples.bad
+		sleep 1
 	done
 }
 
@@ -95,14 +152,16 @@ faults() { # memory refused, to who registers and to who fills the reserve
 	[ "$sum" -gt 0 ] || touch /tmp/no-faults
 }
 
-rm -f /tmp/stop /tmp/stacks /tmp/no-faults
+rm -f /tmp/stop /tmp/{sleepers,printed,samples}.{seen,bad} /tmp/perf.err /tmp/no-faults
 before=$(tail -n 1 fgraph_users)
 read -ra args <<<"${TORTURE_ARGS:-callers=3}"
 modprobe fgraph_torture "${args[@]}" || exit 1
 storm &
 toggle &
 hotplug &
-stacks &
+sleepers &
+printed &
+samples &
 faults &
 end=$((SECONDS + seconds))
 while [ $SECONDS -lt $end ]; do
@@ -121,17 +180,15 @@ done
 [ ! -d /sys/module/fgraph_torture ] || complain "$(cat /tmp/rmmod)"
 dmesg | sed -n 's/.*fgraph_torture: /  /p'
 dmesg | grep -q 'fgraph_torture: SUCCESS' || complain 'the module does not say SUCCESS'
-walked=$(wc -l </tmp/stacks)
-echo "$walked lines of stacks"
-[ "$walked" -gt 0 ] || complain 'no stack was read'
-# Not as one: when it is left, and when it is interrupted. After an interrupt,
-# arm64 does not see who called a function that has made no frame record yet: that
-# is what the trampoline calls, then.
-if ! awk '/fgraph_trampoline/ && before !~ /fgraph_return_|\] (asm|el1h?)_/ && further !~ /\] el1h?_/ {
-		print further; print before; print; bad = 1 }
-	{ further = before; before = $0 } END { exit bad }' /tmp/stacks; then
-	complain 'a trampoline is shown as a caller'
-fi
+for i in sleepers printed samples; do
+	seen=$(awk '{ n += $1 } END { print n + 0 }' /tmp/$i.seen)
+	echo "$seen stacks: $i"
+	[ "$seen" -gt 0 ] || complain "no stack was seen: $i $(tail -n 3 /tmp/perf.err)"
+	if [ -s /tmp/$i.bad ]; then
+		head -n 30 /tmp/$i.bad
+		complain "a stack has a trampoline as a caller, or nothing: $i"
+	fi
+done
 for _ in $(seq 50); do
 	after=$(tail -n 1 fgraph_users)
 	[ "$after" != "$before" ] || break

@@ -32,22 +32,22 @@
 /* Keeps the return registers: x0 to x7. */
 SYM_CODE_START(fgraph_trampoline_light)
 	sub	sp, sp, #(FGRAPH_REGS_SIZE + 16)
-	stp	x0, x1, [sp]
+	stp	x0, x1, [sp, #FGRAPH_REGS_VALUE]
 	FRAME_RECORD fgraph_trampoline_light, FGRAPH_REGS_SIZE
-	stp	x2, x3, [sp, #16]
-	stp	x4, x5, [sp, #32]
-	stp	x6, x7, [sp, #48]
-	stp	xzr, xzr, [sp, #FGRAPH_REGS_FULL]
+	stp	x2, x3, [sp, #(FGRAPH_REGS_VALUE + 16)]
+	stp	x4, x5, [sp, #(FGRAPH_REGS_VALUE + 32)]
+	stp	x6, x7, [sp, #(FGRAPH_REGS_VALUE + 48)]
+	stp	xzr, xzr, [sp]
 
 	add	x0, sp, #(FGRAPH_REGS_SIZE + 16)
 	mov	x1, sp
 	bl	fgraph_return_light
 	mov	x30, x0
 
-	ldp	x0, x1, [sp]
-	ldp	x2, x3, [sp, #16]
-	ldp	x4, x5, [sp, #32]
-	ldp	x6, x7, [sp, #48]
+	ldp	x0, x1, [sp, #FGRAPH_REGS_VALUE]
+	ldp	x2, x3, [sp, #(FGRAPH_REGS_VALUE + 16)]
+	ldp	x4, x5, [sp, #(FGRAPH_REGS_VALUE + 32)]
+	ldp	x6, x7, [sp, #(FGRAPH_REGS_VALUE + 48)]
 	ldr	x29, [sp, #FGRAPH_REGS_SIZE]
 	add	sp, sp, #(FGRAPH_REGS_SIZE + 16)
 	ret

@@ -41,16 +41,16 @@
 SYM_CODE_START(fgraph_trampoline_light)
 	PUT_BACK_SLOT fgraph_trampoline_light
 	FRAME_BEGIN
-	/* struct fgraph_regs: full, value[1], value[0] */
-	pushq	$0
+	/* struct fgraph_regs: value[1], value[0], full */
 	pushq	%rdx
 	pushq	%rax
+	pushq	$0
 	movq	%rsp, %rsi
 	leaq	FGRAPH_REGS_SIZE+FRAME_OFFSET(%rsp), %rdi
 	call	fgraph_return_light
+	leaq	8(%rsp), %rsp
 	popq	%rax
 	popq	%rdx
-	leaq	8(%rsp), %rsp
 	FRAME_END
 	RET
 SYM_CODE_END(fgraph_trampoline_light)
@@ -60,7 +60,7 @@ _ASM_NOKPROBE(fgraph_trampoline_light)
 SYM_CODE_START(fgraph_trampoline_full)
 	PUT_BACK_SLOT fgraph_trampoline_full
 	pushq	$__KERNEL_DS			/* ss */
-	pushq	$0				/* sp: below */
+	pushq	%rsp				/* sp: below */
 	pushfq					/* flags */
 	pushq	$__KERNEL_CS			/* cs */
 	pushq	$fgraph_trampoline_full		/* ip: fgraph_fixup_regs() */
@@ -81,8 +81,7 @@ SYM_CODE_START(fgraph_trampoline_full)
 	pushq	%r14
 	pushq	%r15
 	/* The stack pointer after the return, also for unwinders from here. */
-	leaq	SS+16(%rsp), %rdi
-	movq	%rdi, RSP(%rsp)
+	addq	$16, RSP(%rsp)
 	ENCODE_FRAME_POINTER
 	movq	%rsp, %rdi
 	call	fgraph_return_full

@@ -654,10 +654,12 @@ void model_leave(struct call *c)
 			regs_return_value(regs) = c->func;
 			ret = STEP(fgraph_return_full(regs));
 		} else {
-			struct fgraph_regs regs = { .value = { c->func } };
+			unsigned long light[FGRAPH_REGS_SIZE / sizeof(long)] = { };
+			struct fgraph_regs *regs = (void *)light;
 
+			regs->value[0] = c->func;
 			expect(addr == (unsigned long)fgraph_trampoline_light);
-			ret = STEP(fgraph_return_light(c->retp, &regs));
+			ret = STEP(fgraph_return_light(c->retp, regs));
 		}
 		op_ends();
 		expect(ret == c->ret);

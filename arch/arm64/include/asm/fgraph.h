@@ -11,8 +11,8 @@
 /* An interrupted pc up to here stands for the trampoline. */
 #define FGRAPH_TRAMPOLINE_SPAN	(FGRAPH_PROLOGUE_SIZE - 4)
 
-/* struct fgraph_regs, as the light trampoline makes it, and its padding. */
-#define FGRAPH_REGS_FULL	64
+/* struct fgraph_regs, as the light trampoline makes it. */
+#define FGRAPH_REGS_VALUE	16
 #define FGRAPH_REGS_SIZE	80
 
 #ifndef __ASSEMBLY__
@@ -27,19 +27,19 @@ void fgraph_trampoline_full(void);
 
 /**
  * struct fgraph_regs - registers of a function that returns
- * @value:	light trampoline: the return registers, x0 to x7
  * @full:	full trampoline: all registers, else NULL
+ * @value:	light trampoline: the return registers, x0 to x7
  *
  * Use fgraph_return_value() and fgraph_get_regs().
  */
 struct fgraph_regs {
-	unsigned long	value[8];
 	struct pt_regs	*full;
 	unsigned long	unused;
+	unsigned long	value[];
 };
 
-static_assert(sizeof(struct fgraph_regs) == FGRAPH_REGS_SIZE);
-static_assert(offsetof(struct fgraph_regs, full) == FGRAPH_REGS_FULL);
+static_assert(offsetof(struct fgraph_regs, value) == FGRAPH_REGS_VALUE);
+static_assert(offsetof(struct fgraph_regs, value[8]) == FGRAPH_REGS_SIZE);
 
 /*
  * What stands for the place of the return address, which is in a register: the

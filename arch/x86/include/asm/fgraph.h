@@ -9,7 +9,7 @@
  */
 #define FGRAPH_TRAMPOLINE_SPAN	5
 
-/* Offsets into struct fgraph_regs for the light trampoline. */
+/* struct fgraph_regs, as the light trampoline makes it. */
 #define FGRAPH_REGS_SIZE	24
 
 #ifndef __ASSEMBLY__
@@ -24,18 +24,17 @@ void fgraph_trampoline_full(void);
 
 /**
  * struct fgraph_regs - registers of a function that returns
- * @value:	light trampoline: the return registers, rax and rdx
  * @full:	full trampoline: all registers, else NULL
+ * @value:	light trampoline: the return registers, rax and rdx
  *
  * Use fgraph_return_value() and fgraph_get_regs().
  */
 struct fgraph_regs {
-	unsigned long	value[2];
 	struct pt_regs	*full;
+	unsigned long	value[];
 };
 
-static_assert(sizeof(struct fgraph_regs) == FGRAPH_REGS_SIZE);
-static_assert(offsetof(struct fgraph_regs, full) == 16);
+static_assert(offsetof(struct fgraph_regs, value[2]) == FGRAPH_REGS_SIZE);
 
 /*
  * The place of the return address, for a function that was just entered: the
