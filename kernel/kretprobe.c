@@ -32,7 +32,8 @@ static __no_kcsan void kretprobe_return(struct fgraph_ops *gops,
 	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
 	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
 	unsigned long status = kcb->kprobe_status;
-	struct kprobe *running = kprobe_running();
+	/* An interrupt puts back what it found: no race. */
+	struct kprobe *running = data_race(kprobe_running());
 	struct kretprobe_instance *ri = data;
 
 	ri->rp = rp;

@@ -100,7 +100,7 @@ static noinline void kretprobe_ftrace_unusual(struct fgraph_ops *gops, struct pt
 	for (; gops; gops = READ_ONCE(gops->next)) {
 		struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
 
-		if (kprobe_running())
+		if (data_race(kprobe_running()))
 			kprobe_reentered(&rp->kp, regs, preempt_count());
 		else
 			rp->nmissed++;
@@ -122,7 +122,8 @@ static __always_inline void kretprobe_hook(unsigned long ip, struct ftrace_regs 
 	rp = first_armed(ip, entry);
 	if (unlikely(!rp))
 		goto out;
-	if (unlikely(kprobe_running() || !fgraph_rcu_is_watching())) {
+	/* Interrupts put back what they found: no race. */
+	if (unlikely(data_race(kprobe_running()) || !fgraph_rcu_is_watching())) {
 		kretprobe_ftrace_unusual(&rp->fgraph, &fregs->regs);
 		goto out;
 	}

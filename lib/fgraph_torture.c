@@ -281,10 +281,14 @@ static unsigned long missed(struct torture_user *u)
 	}
 }
 
-/* One round of calls that do not sleep: for any context. */
-static void call_some(u32 random)
+/*
+ * One round of calls that do not sleep: for any context. @depth: how far to
+ * nest, at most. What is pushed before an interrupt is over must come from the
+ * reserve, which is for 16 calls of a user with much data.
+ */
+static void call_some(u32 random, unsigned int depth)
 {
-	unsigned long n = random % 20;
+	unsigned long n = random % depth;
 
 	switch (random >> 8 & 7) {
 	case 0:
@@ -317,7 +321,7 @@ static int caller(void *unused)
 		int i;
 
 		for (i = random % 50; i; i--)
-			call_some(get_random_u32());
+			call_some(get_random_u32(), 20);
 		if (call(&sleeper, random >> 8 & 0x1ff) != (random >> 8 & 0x1ff))
 			atomic64_inc(&wrong);
 		/* As deep as a kernel stack allows, with others below. */
@@ -376,7 +380,7 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 {
 	u32 ns = 1000 * timer_us;
 
-	call_some(get_random_u32());
+	call_some(get_random_u32(), 5);
 	if (READ_ONCE(stopping))
 		return HRTIMER_NORESTART;
 	hrtimer_forward_now(timer, ns_to_ktime(ns / 2 + get_random_u32() % ns));
@@ -402,7 +406,7 @@ static int nmi(unsigned int type, struct pt_regs *regs)
 	if (!cpumask_test_and_clear_cpu(raw_smp_processor_id(), &nmi_cpus))
 		return NMI_DONE;
 	/* No randomness to be had here. */
-	call_some(atomic64_inc_return(&nmis) * 2654435761U);
+	call_some(atomic64_inc_return(&nmis) * 2654435761U, 5);
 	return NMI_HANDLED;
 }
 

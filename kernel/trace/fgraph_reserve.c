@@ -26,8 +26,8 @@
  * 16 tasks that are scheduled between two moments with interrupts on.
  */
 #define FGRAPH_RESERVE_CHUNKS		16
-/* Only kept once a user has data that needs them, 4 KB a call. */
-#define FGRAPH_RESERVE_BIG_CHUNKS	4
+/* Only kept once a user has data that needs them: one for each call. */
+#define FGRAPH_RESERVE_BIG_CHUNKS	16
 
 /* Data that may not fit in a chunk of the usual size. */
 #define FGRAPH_USUAL_DATA	(FGRAPH_CHUNK_SIZE - 3 * FGRAPH_SLOT)
