@@ -97,10 +97,13 @@ static __always_inline struct kretprobe *first_armed(unsigned long site, bool en
 /* Not the usual case: as pre_handler_kretprobe() and the handlers of kprobes do. */
 static noinline void kretprobe_ftrace_unusual(struct fgraph_ops *gops, struct pt_regs *regs)
 {
+	/* Interrupts put back what they found: no race. */
+	bool running = data_race(kprobe_running());
+
 	for (; gops; gops = READ_ONCE(gops->next)) {
 		struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
 
-		if (data_race(kprobe_running()))
+		if (running)
 			kprobe_reentered(&rp->kp, regs, preempt_count());
 		else
 			rp->nmissed++;
