@@ -62,7 +62,7 @@ int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs)
 	 * Handlers, perf and BPF first of all, may rely on RCU. A breakpoint has
 	 * made it watch, and then this cannot tell about the return.
 	 */
-	if (!rcu_is_watching() ||
+	if (!fgraph_rcu_is_watching() ||
 	    fgraph_hook(&rp->fgraph, (unsigned long)rp->fgraph.site, regs))
 		rp->nmissed++;
 	return 0;

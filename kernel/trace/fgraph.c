@@ -581,7 +581,7 @@ static noinline unsigned long fgraph_return_run(struct fgraph_stack *st, unsigne
 	top = READ_ONCE(st->top);
 	head = fgraph_head(top);
 	frame = fgraph_run_of(top, head, &users, &bits);
-	if (unlikely(!frame || !(bits & FGRAPH_RUN) || frame->retp != retp))
+	if (unlikely(!frame || frame->retp != retp))
 		goto slow;
 	if (unlikely((head | fgraph_head(frame)) & (FGRAPH_CONTEXT | FGRAPH_TAIL | FGRAPH_OVER)))
 		goto slow;
@@ -939,11 +939,11 @@ NOKPROBE_SYMBOL(fgraph_hook_asking);
  * fgraph_hook_ftrace() - hook the return of a call, from an ftrace callback
  * @gops:	the user, registered
  * @ip:		as the callback got it
- * @fregs:	as the callback got it
+ * @fregs:	as the callback got it, fgraph_retp_valid()
  *
  * As fgraph_hook(), but what callbacks call is not hooked.
  *
- * Context: any.
+ * Context: any, preemption disabled.
  *
  * Return: as fgraph_hook(), and -EBUSY in a callback, which &fgraph_ops.missed
  * counts, too.
@@ -951,21 +951,13 @@ NOKPROBE_SYMBOL(fgraph_hook_asking);
 int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs)
 {
 	struct pt_regs *regs = &fregs->regs;
-	unsigned long *slot, ret;
-	int err = 0;
+	unsigned long *slot = fgraph_entry_slot(regs), ret = READ_ONCE(*slot);
 
-	/* Before anything looks at current. */
-	if (unlikely(!fgraph_retp_valid(fgraph_retp(regs))))
-		return 0;
-	preempt_disable_notrace();
-	slot = fgraph_entry_slot(regs);
-	ret = READ_ONCE(*slot);
 	if (fgraph_is_hooked(ret))
-		err = fgraph_hook_again(gops, ip, regs, true);
-	else if (!gops->simple || unlikely(!fgraph_hook_simple(gops, ip, regs, slot, ret)))
-		err = fgraph_hook_asking(gops, ip, regs, slot, ret);
-	preempt_enable_notrace();
-	return err;
+		return fgraph_hook_again(gops, ip, regs, true);
+	if (READ_ONCE(gops->simple) && likely(fgraph_hook_simple(gops, ip, regs, slot, ret)))
+		return 0;
+	return fgraph_hook_asking(gops, ip, regs, slot, ret);
 }
 NOKPROBE_SYMBOL(fgraph_hook_ftrace);
 
@@ -1062,7 +1054,7 @@ struct fgraph_ops *fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip,
 	struct pt_regs *regs = &fregs->regs;
 	unsigned long *slot = fgraph_entry_slot(regs), ret = READ_ONCE(*slot);
 
-	if (fgraph_is_hooked(ret) || !gops->simple ||
+	if (fgraph_is_hooked(ret) || !READ_ONCE(gops->simple) ||
 	    unlikely(!fgraph_hook_simple(gops, ip, regs, slot, ret)))
 		return fgraph_hook_rest(gops, ip, regs);
 	gops = READ_ONCE(gops->next);

@@ -1414,6 +1414,36 @@ static void hook_kretprobe_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skipped->nmissed + skipped->kp.nmissed, 4);
 }
 
+static unsigned int rcu_returns;
+
+static int rcu_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	rcu_returns++;
+	return 0;
+}
+
+/*
+ * Probing the function that tells whether RCU watches: a kretprobe wants to know
+ * that before all else, in the handler of its breakpoint.
+ */
+static void hook_kretprobe_rcu(struct kunit *test)
+{
+	struct kretprobe *rp;
+	int i;
+
+	if (IS_ENABLED(CONFIG_PROVE_RCU) || !IS_ENABLED(CONFIG_TREE_RCU))
+		kunit_skip(test, "each breakpoint calls it, or it is no function");
+	rp = &kretprobe(test, (void *)rcu_is_watching)->rp;
+	rp->entry_handler = NULL;
+	rp->handler = rcu_return;
+	rcu_returns = 0;
+	KUNIT_ASSERT_EQ(test, register_kretprobe(rp), 0);
+	for (i = 0; i < 10; i++)
+		KUNIT_EXPECT_TRUE(test, rcu_is_watching());
+	unregister_kretprobe(rp);
+	KUNIT_EXPECT_GE(test, rcu_returns, 10);
+}
+
 /* A probe that is hit in an interrupt of another one's handler. */
 static struct {
 	struct irq_work			work;
@@ -2195,13 +2225,13 @@ static noinline unsigned long abandon(void *arg)
 	struct pt_regs regs = { .sp = (unsigned long)slot };
 
 	*fgraph_entry_slot(&regs) = (unsigned long)abandon;
+	preempt_disable();
 #ifdef CONFIG_FUNCTION_TRACER
 	fgraph_hook_ftrace(&u->gops, (unsigned long)abandon, (struct ftrace_regs *)&regs);
 #else
-	preempt_disable();
 	fgraph_hook(&u->gops, (unsigned long)abandon, &regs);
-	preempt_enable();
 #endif
+	preempt_enable();
 	return fgraph_is_trampoline(READ_ONCE(*fgraph_entry_slot(&regs)));
 }
 
@@ -2625,6 +2655,7 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_join, via_gen),
 	KUNIT_CASE_PARAM(hook_join_kretprobe, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_entry, via_gen),
+	KUNIT_CASE_PARAM(hook_kretprobe_rcu, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_nested, via_gen),
 	KUNIT_CASE_PARAM(hook_chain, via_gen),
 	KUNIT_CASE_PARAM(hook_fprobe_in_handler, via_gen),

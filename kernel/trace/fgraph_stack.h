@@ -69,7 +69,7 @@ enum fgraph_kind {
 #define FGRAPH_RUN		BIT(12)
 /* With that: none of these entries has data below its header. */
 #define FGRAPH_FLAT		BIT(13)
-/* In an entry: from here to its frame there are only such, each older by its tag. */
+/* With that: each of them is older, by its tag, than the one below. */
 #define FGRAPH_FALLING		BIT(14)
 #define FGRAPH_RUN_BITS		(FGRAPH_RUN | FGRAPH_FALLING | FGRAPH_FLAT)
 /* Bits 16-31: how many slots of data lie below the header. */
@@ -85,7 +85,6 @@ enum fgraph_kind {
  * @tag:	the user, by id and generation
  * @frame:	the frame
  * @users:	fgraph_user_bit() of each user from here to the frame; with FGRAPH_RUN
- *		or FGRAPH_FALLING
  * @data:	short private data
  */
 struct fgraph_entry {
@@ -466,7 +465,7 @@ static __always_inline struct fgraph_frame *fgraph_run_of(void *top, unsigned lo
 		*bits = FGRAPH_RUN_BITS;
 		return top;
 	}
-	if (!(head & (FGRAPH_RUN | FGRAPH_FALLING)))
+	if (!(head & FGRAPH_RUN))
 		return NULL;
 	*users = entry->users;
 	*bits = head & FGRAPH_RUN_BITS;

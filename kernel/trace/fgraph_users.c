@@ -81,6 +81,8 @@ int fgraph_user_retire(struct fgraph_ops *gops)
 		return -ENOENT;
 	WRITE_ONCE(fgraph_slot(gops->id)->tag, 0);
 	WRITE_ONCE(gops->tag, 0);
+	/* It is asked for before the tag, and may be otherwise the next time. */
+	WRITE_ONCE(gops->simple, false);
 	return 0;
 }
 

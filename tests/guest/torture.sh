@@ -37,6 +37,7 @@ toggle() { # the tracers, on what the module calls and on what makes a fork
 		sleep 0.2
 		echo nop >current_tracer
 		echo "r:torture$n fgraph_torture_sleep \$retval" >kprobe_events 2>/dev/null
+		echo "r:doze$n hrtimer_nanosleep" >>kprobe_events 2>/dev/null
 		echo 1 >events/kprobes/enable
 		echo $((n % 2)) 2>/dev/null >/proc/sys/debug/kprobes-optimization
 		sleep 0.3
@@ -74,24 +75,39 @@ judge() {
 		END { print stacks + 0 }' >>"/tmp/$1.seen"
 }
 
+dozers() { # whose stack can be read while they sleep, for longer than a probe stays
+	while [ ! -e /tmp/stop ]; do
+		for _ in 1 2 3 4 5; do
+			sleep 1.5 &
+			sleep 0.1
+		done
+		wait
+	done
+}
+
 switches() { # how often a task was scheduled, and whether it sleeps
 	local key value
+	REPLY=
 	while read -r key value _; do
-		case $key in State: | *ctxt_switches:) echo "$value" ;; esac
+		case $key in State: | *ctxt_switches:) REPLY+="$value " ;; esac
 	done <"/proc/$1/status"
 }
 
 sleepers() { # in hooked calls. The stacks of those who run can be read, no more
 	local t was stack
+	renice -n -10 -p $BASHPID >/dev/null
 	while [ ! -e /tmp/stop ]; do
-		for t in $(pgrep torture_); do
-			was=$(switches "$t")
-			stack=$(<"/proc/$t/stack")
+		cat /proc/[0-9]*/stack >/dev/null
+		for t in $(pgrep -x sleep); do
+			switches "$t"
+			was=$REPLY
+			mapfile -t stack <"/proc/$t/stack"
+			switches "$t"
 			case $was in [SDI]*) ;; *) continue ;; esac
-			[ "$was" != "$(switches "$t")" ] || printf '\n%s\n' "$stack"
-		done 2>/dev/null | judge sleepers asleep
+			[ "$was" != "$REPLY" ] || printf '%s\n' '' "${stack[@]}"
+		done | judge sleepers asleep
 		sleep 0.1
-	done
+	done 2>/dev/null
 }
 
 # As the kernel prints them: of each CPU, of all tasks. Those that run are not to
@@ -162,6 +178,7 @@ modprobe fgraph_torture "${args[@]}" || exit 1
 storm &
 toggle &
 hotplug &
+dozers &
 sleepers &
 printed &
 samples &

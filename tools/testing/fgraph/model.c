@@ -406,8 +406,7 @@ static struct user *hook(struct call *c, struct user *u, bool traced, bool chain
 	struct fgraph_ops *missed;
 	int err;
 
-	if (!traced || chain)
-		preempt_disable_notrace();
+	preempt_disable_notrace();
 	if (chain) {
 		missed = STEP(fgraph_hook_chain(&u->gops, c->func, &c->fregs));
 	} else {
@@ -416,8 +415,7 @@ static struct user *hook(struct call *c, struct user *u, bool traced, bool chain
 		expect(!err || err == (busy ? -EBUSY : -ENOMEM));
 		missed = err ? &u->gops : NULL;
 	}
-	if (!traced || chain)
-		preempt_enable_notrace();
+	preempt_enable_notrace();
 	return missed ? user_of(missed) : NULL;
 }
 

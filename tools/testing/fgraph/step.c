@@ -1367,7 +1367,9 @@ static void run_last(void)
 	model_now->dead[model_now->nr_dead++] = (struct dead) { c->retp, c->ret, 10 };
 	for (i = 0; i < 2; i++) {
 		last_user.entryfunc = i ? late_entered : refuse;
+		preempt_disable_notrace();
 		expect(!STEP(fgraph_hook_ftrace(&last_user, 10, &c->fregs)));
+		preempt_enable_notrace();
 	}
 	if (fgraph_is_trampoline(*c->slot)) {
 		struct fgraph_regs regs = { };
