@@ -85,6 +85,7 @@ dozers() { # whose stack can be read while they sleep, for longer than a probe s
 	done
 }
 
+# shellcheck disable=SC2317
 switches() { # how often a task was scheduled, and whether it sleeps
 	local key value
 	REPLY=
@@ -93,21 +94,32 @@ switches() { # how often a task was scheduled, and whether it sleeps
 	done <"/proc/$1/status"
 }
 
-sleepers() { # in hooked calls. The stacks of those who run can be read, no more
+# shellcheck disable=SC2317
+look() { # at who sleeps all the while
 	local t was stack
-	renice -n -10 -p $BASHPID >/dev/null
+	for t in $(pgrep -x sleep); do
+		switches "$t"
+		was=$REPLY
+		mapfile -t stack <"/proc/$t/stack"
+		switches "$t"
+		case $was in [SDI]*) ;; *) continue ;; esac
+		[ "$was" != "$REPLY" ] || printf '%s\n' '' "${stack[@]}"
+	done 2>/dev/null | judge sleepers asleep
+}
+
+# shellcheck disable=SC2317
+sleepers() {
 	while [ ! -e /tmp/stop ]; do
-		cat /proc/[0-9]*/stack >/dev/null
-		for t in $(pgrep -x sleep); do
-			switches "$t"
-			was=$REPLY
-			mapfile -t stack <"/proc/$t/stack"
-			switches "$t"
-			case $was in [SDI]*) ;; *) continue ;; esac
-			[ "$was" != "$REPLY" ] || printf '%s\n' '' "${stack[@]}"
-		done | judge sleepers asleep
+		look
 		sleep 0.1
-	done 2>/dev/null
+	done
+}
+
+everyone() { # those who run, too: that it can be read
+	while [ ! -e /tmp/stop ]; do
+		cat /proc/[0-9]*/stack
+		sleep 0.5
+	done >/dev/null 2>&1
 }
 
 # As the kernel prints them: of each CPU, of all tasks. Those that run are not to
@@ -179,7 +191,10 @@ storm &
 toggle &
 hotplug &
 dozers &
-sleepers &
+everyone &
+# So many tasks call that it would hardly ever find one twice.
+export -f judge switches look sleepers
+nice -n -15 bash -c sleepers &
 printed &
 samples &
 faults &
@@ -190,6 +205,17 @@ while [ $SECONDS -lt $end ]; do
 done
 touch /tmp/stop
 wait
+# Some must have been seen.
+echo 'r:last hrtimer_nanosleep' >kprobe_events
+echo 1 >events/kprobes/enable
+for _ in 1 2 3 4 5; do
+	sleep 8 &
+done
+sleep 2
+look
+wait
+echo 0 >events/kprobes/enable
+echo >kprobe_events
 [ ! -e /tmp/no-faults ] || complain 'no allocation was made to fail'
 dmesg -C
 # A kretprobe that is just being registered holds the module.
