@@ -16,11 +16,6 @@
 
 #include "kretprobe.h"
 
-/* Were all registers saved for this call? */
-#ifndef ftrace_regs_saved
-#define ftrace_regs_saved(fregs)	ftrace_get_regs(fregs)
-#endif
-
 static void kretprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 				     struct ftrace_ops *ops, struct ftrace_regs *fregs);
 

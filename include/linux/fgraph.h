@@ -13,6 +13,11 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
+/* Were all registers saved for this call? */
+#ifndef ftrace_regs_saved
+#define ftrace_regs_saved(fregs)	ftrace_get_regs(fregs)
+#endif
+
 struct fgraph_ops;
 struct fgraph_regs;
 struct ftrace_regs;
