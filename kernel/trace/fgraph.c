@@ -927,6 +927,7 @@ void fgraph_remove_user(struct fgraph_ops *gops)
 EXPORT_SYMBOL_GPL(fgraph_remove_user);
 
 #ifdef CONFIG_FUNCTION_TRACER
+/* Apart, as it keeps in registers what is needed after the entry callback. */
 static noinline int fgraph_hook_asking(struct fgraph_ops *gops, unsigned long func,
 				       struct pt_regs *regs, unsigned long *slot,
 				       unsigned long ret)
