@@ -396,19 +396,14 @@ static __always_inline int fgraph_hook_first(struct fgraph_ops *gops, unsigned l
 	unsigned long head, tag;
 	void *top;
 
-	if (unlikely(!fgraph_usual(gops, &st, &top, &head, &tag)))
+	if (READ_ONCE(gops->simple)) {
+		if (likely(fgraph_hook_simple(gops, func, regs, slot, ret)))
+			return 0;
 		goto slow;
-
-	if (gops->simple) {
-		if (unlikely(!fgraph_stack_fits_slot(top)))
-			goto slow;
-		frame = fgraph_stack_reserve_slot(st, top);
-		fgraph_frame_fill(frame, tag, func, ret, fgraph_retp(regs));
-		fgraph_frame_commit(gops, frame, slot);
-		return 0;
 	}
 
-	if (unlikely(!fgraph_stack_fits(top, gops->frame.size)))
+	if (unlikely(!fgraph_usual(gops, &st, &top, &head, &tag) ||
+		     !fgraph_stack_fits(top, gops->frame.size)))
 		goto slow;
 	frame = fgraph_stack_reserve(st, top, &gops->frame, fgraph_context());
 	fgraph_frame_fill(frame, tag, func, ret, fgraph_retp(regs));
