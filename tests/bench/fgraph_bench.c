@@ -244,7 +244,9 @@ static struct fprobe *add_fprobes(int nr, bool entry, bool exit, size_t data)
 		fp[i].entry_handler = entry ? fprobe_entry : NULL;
 		fp[i].exit_handler = exit ? fprobe_exit : NULL;
 		fp[i].entry_data_size = data;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 		fp[i].nr_maxactive = 64;
+#endif
 		if (register_fprobe(&fp[i], target_name, NULL))
 			pr_info("fgraph_bench: no fprobe\n");
 	}
@@ -307,6 +309,7 @@ static void *symbol(const char *name)
 
 static int (*do_register)(struct fgraph_ops *gops);
 static void (*do_unregister)(struct fgraph_ops *gops);
+static void *(*do_reserve)(int idx, int size);
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 #define ENTRY_ARGS	struct ftrace_graph_ent *ent, struct fgraph_ops *gops, \
@@ -327,6 +330,7 @@ static int graph_register(struct fgraph_ops *gops, size_t data)
 	if (!do_register) {
 		do_register = symbol("register_ftrace_graph");
 		do_unregister = symbol("unregister_ftrace_graph");
+		do_reserve = symbol("fgraph_reserve_data");
 	}
 	return do_register && do_unregister ? do_register(gops) : -ENOENT;
 }
@@ -334,6 +338,8 @@ static int graph_register(struct fgraph_ops *gops, size_t data)
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
 #define graph_filter(gops, name) ftrace_set_filter(&(gops)->ops, name, strlen(name), 1)
 #define graph_free(gops)	ftrace_free_filter(&(gops)->ops)
+/* Data are asked for at entry. */
+#define graph_reserve(gops)	do_reserve((gops)->idx, 8)
 #else
 #define graph_filter(gops, name)
 #define graph_free(gops)
@@ -347,6 +353,16 @@ static int fgraph_entry(ENTRY_ARGS)
 	return !refuse;
 }
 
+#ifdef graph_reserve
+static int fgraph_entry_data(ENTRY_ARGS)
+{
+	entries++;
+	return !!graph_reserve(gops);
+}
+#else
+#define fgraph_entry_data	fgraph_entry
+#endif
+
 static void fgraph_return(RETURN_ARGS)
 {
 	returns++;
@@ -358,7 +374,7 @@ static struct fgraph_ops *add_graphs(int nr, char *name, size_t data)
 	int i;
 
 	for (i = 0; gops && i < nr; i++) {
-		gops[i].entryfunc = fgraph_entry;
+		gops[i].entryfunc = data ? fgraph_entry_data : fgraph_entry;
 		gops[i].retfunc = fgraph_return;
 		graph_filter(&gops[i], name);
 		if (graph_register(&gops[i], data)) {
