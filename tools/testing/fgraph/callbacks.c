@@ -16,7 +16,7 @@ int model_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void 
 	struct entry *e = model_entered(gops, frame, data, fregs);
 
 	write_data(e, data);
-	model_callback();
+	model_callback(e->refused);
 	return !e->refused;
 }
 
@@ -37,7 +37,7 @@ void model_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, voi
 		nr = fgraph_frame_users(frame, users, ARRAY_SIZE(users));
 		model_asked(gops, frame, parent, users, nr);
 	}
-	model_callback();
+	model_callback(true);
 	if (silent)
 		model_kept(e);
 }

@@ -71,16 +71,16 @@ static void hook(struct call *c)
 }
 
 /*
- * A callback is interrupted, or calls what is hooked, too.
+ * A callback is interrupted, or calls what is hooked, too. Where what it calls is
+ * abandoned, that would hide the end of the callback if it were not dropped.
  */
-static void in_callback(void)
+static void in_callback(bool drops)
 {
 	struct task *t = model_now;
 	unsigned long *sp = t->sp;
 	int context = fake_context, i;
-	struct call *c = model_top();
-	bool returning = c && c->state == RETURNING;
 	unsigned int how;
+	struct call *c;
 
 	if (!in_callbacks || callback_depth > 2 || t->nr_calls >= MAX_CALLS - 4)
 		return;
@@ -96,7 +96,7 @@ static void in_callback(void)
 	for (i = get(3); i >= 0; i--)
 		hook(c);
 	model_body(c);
-	if (how == 2 && returning)
+	if (how == 2 && drops)
 		model_abandon(1);
 	else
 		model_leave(c);

@@ -13,12 +13,12 @@ static void no_step(bool on)
 {
 }
 
-static void no_callback(void)
+static void no_callback(bool drops)
 {
 }
 
 void (*model_step)(bool on) = no_step;
-void (*model_in_callback)(void) = no_callback;
+void (*model_in_callback)(bool drops) = no_callback;
 
 static struct user *user_of(struct fgraph_ops *gops)
 {
@@ -269,10 +269,10 @@ static void callback_starts(void)
 	running[nr_running - 1] = fake_context;
 }
 
-/* The end of it is near. */
-void model_callback(void)
+/* The end of it is near; whether that drops what it abandons. */
+void model_callback(bool drops)
 {
-	model_in_callback();
+	model_in_callback(drops);
 	running[nr_running - 1] = NOT_RUNNING;
 }
 

@@ -106,7 +106,7 @@ extern bool model_stepped;
 extern unsigned long model_checks;
 /* Called around what may be interrupted, and in callbacks. */
 extern void (*model_step)(bool on);
-extern void (*model_in_callback)(void);
+extern void (*model_in_callback)(bool drops);
 
 #define STEP(expr)							\
 	({								\
@@ -152,7 +152,7 @@ void model_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, voi
 		  struct fgraph_regs *regs);
 
 /* for them */
-void model_callback(void);
+void model_callback(bool drops);
 struct entry *model_entered(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 			    void *data, struct ftrace_regs *fregs);
 struct entry *model_returned(struct fgraph_ops *gops, const struct fgraph_frame *frame,
