@@ -1,8 +1,10 @@
 #!/bin/bash
 # In the guest of scripts/bench: measure each row of the module, and the tracers
-# that are driven from tracefs. What a kernel lacks has no line.
+# that are driven from tracefs; with BPF=1 programs of BPF and nothing else. What
+# a kernel lacks has no line.
 set -u
-row=/sys/module/fgraph_bench/parameters/row
+param=/sys/module/fgraph_bench/parameters
+row=$param/row
 target=fgraph_bench_target
 cd /sys/kernel/tracing || exit 1
 echo 0 >/proc/sys/kernel/watchdog 2>/dev/null
@@ -16,6 +18,27 @@ measure() {
 	got=$(dmesg | sed -n 's/.*fgraph_bench: = //p')
 	[ -z "$got" ] || echo "@ ${1// /-} ${got#* }"
 }
+
+# measure_bpf KIND: an empty program, which must have run once for each call
+measure_bpf() {
+	local dir=/mnt/files got runs made
+	made=$((3 * $(cat $param/calls) + 100))
+	dmesg -C
+	runs=$("$dir/bpf" "$dir/bpf.bpf.o" "$1" "echo plain >$row")
+	got=$(dmesg | sed -n 's/.*fgraph_bench: = plain //p' | sed q)
+	if [ "$runs" = "$made" ]; then
+		echo "@ bpf-$1 $got"
+	else
+		echo "@ bpf-$1 void: ${runs:-no} runs of $made calls"
+	fi
+}
+
+if [ -n "${BPF:-}" ]; then
+	for kind in kretprobe kretprobe.multi fexit; do
+		measure_bpf "$kind"
+	done
+	exit 0
+fi
 
 measure ftrace
 measure ftrace-regs

@@ -39,6 +39,10 @@ r-event)
 	echo 'r:bench fgraph_bench_target ret=$retval' >kprobe_events
 	echo 1 >events/kprobes/enable
 	ROW=plain ;;
+bpf-*)
+	echo 1 >/proc/sys/net/core/bpf_jit_kallsyms
+	exec "$dir/bpf" "$dir/bpf.bpf.o" "${ROW#bpf-}" \
+		"cat /proc/kallsyms >$dir/symbols; : >$dir/ready; echo plain >$param/row" ;;
 esac
 : >$dir/ready
 echo "$ROW" >$param/row
@@ -110,7 +114,7 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     directory, row = os.path.abspath(sys.argv[1]), sys.argv[2]
-    if not re.fullmatch(r'[a-z0-9*+_-]+', row):
+    if not re.fullmatch(r'[a-z0-9*+._-]+', row):
         sys.exit(f'profile: no row is called {row!r}')
     with tempfile.TemporaryDirectory() as scratch:
         trace = record(directory, row, scratch)
