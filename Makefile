@@ -32,6 +32,7 @@ help:
 	@echo
 	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer|guess'
 	@echo 'LINUX=PATH   another 6.1.y as the base    TREE=PATH  build this tree as it is'
+	@echo '             (bench: any other version, a column more)'
 	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= DISK=FILE LOG=FILE VERBOSE=1'
 
 setup:
@@ -53,7 +54,7 @@ test: $(tree)
 	@scripts/test $(if $(ARCH),,all)
 torture: build
 	@scripts/torture
-bench: $(tree)
+bench:
 	@scripts/bench
 baseline:
 	@scripts/tree base

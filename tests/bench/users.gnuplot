@@ -1,5 +1,5 @@
 # Cost of a call against how many users there are on its function, from the CSV
-# of scripts/bench: gnuplot -e "csv='...'; svg='...'" users.gnuplot
+# of scripts/bench: gnuplot -e "csv='...'; svg='...'; kernels='base ...'" users.gnuplot
 set datafile separator ','
 set datafile missing NaN
 set terminal svg size 800,500 dynamic background rgb 'white'
@@ -13,7 +13,9 @@ set grid
 users(row) = strstrt(row, '*') ? real(row[strstrt(row, '*') + 1:]) : 1
 is(row, kind) = row eq kind || row eq kind.'-exit' || row[1:strlen(kind) + 1] eq kind.'*'
 kinds = 'kretprobe fprobe graph'
-plot for [c = 2:3] for [i = 1:3] csv \
-	using (is(strcol(1), word(kinds, i)) ? users(strcol(1)) : NaN):c \
-	with linespoints dashtype 4 - c linecolor i \
-	title word(kinds, i).(c == 2 ? ', base' : ', series')
+# The series has the full line.
+dash(c) = word(kernels, c) eq 'series' ? 1 : c + 1
+plot for [c = 1:words(kernels)] for [i = 1:3] csv \
+	using (is(strcol(1), word(kinds, i)) ? users(strcol(1)) : NaN):c + 1 \
+	with linespoints dashtype dash(c) linecolor i \
+	title word(kinds, i).', '.word(kernels, c)
