@@ -75,6 +75,17 @@ static __always_inline bool fgraph_wanted(struct fgraph_ops *gops,
 	return gops->retfunc;
 }
 
+/* Out of the way. Returns the return address, so that nobody has to keep it. */
+static noinline unsigned long fgraph_pop_frame(struct fgraph_stack *st,
+					       struct fgraph_frame *frame)
+{
+	unsigned long ret = frame->ret;
+
+	fgraph_stack_pop(st, frame);
+	return ret;
+}
+NOKPROBE_SYMBOL(fgraph_pop_frame);
+
 /* Usually there is nothing else to drop. */
 static __always_inline void fgraph_unpush(struct fgraph_stack *st, void *rec, unsigned int size)
 {
@@ -647,7 +658,7 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 	if (likely(READ_ONCE(st->top) == frame))
 		fgraph_stack_drop_header(st, frame, (void *)frame - FGRAPH_SLOT);
 	else
-		fgraph_stack_pop(st, frame);
+		ret = fgraph_pop_frame(st, frame);
 	preempt_enable_notrace();
 	return ret;
 run:

@@ -414,11 +414,10 @@ void fgraph_free_task(struct task_struct *task)
 void fgraph_reset_task(struct task_struct *task)
 {
 	struct fgraph_stack *st = task->fgraph_stack;
-	void *top;
 
 	preempt_disable_notrace();
-	while (st && (top = READ_ONCE(st->top)) != st->first)
-		fgraph_stack_drop_once(st, top, fgraph_head(top));
+	if (st)
+		fgraph_stack_pop_above(st, st->first);
 	/* As after a return: either the trim sees it empty, or we no users. */
 	smp_mb();
 	if (st && !READ_ONCE(fgraph_nr_users))

@@ -162,10 +162,10 @@ NOKPROBE_SYMBOL(fgraph_stack_extend);
 unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *high)
 {
 	unsigned int dropped = 0;
+	unsigned long head;
 
 	for (;; dropped++) {
-		void *top = READ_ONCE(st->top);
-		unsigned long head = fgraph_head(top);
+		void *top = fgraph_stack_top(st, &head);
 		struct fgraph_frame *frame = fgraph_frame_of(top);
 
 		if (fgraph_kind(head) != FGRAPH_DONE &&
@@ -175,6 +175,23 @@ unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *high)
 	}
 }
 NOKPROBE_SYMBOL(fgraph_stack_reap);
+
+/**
+ * fgraph_stack_pop_above() - drop what is above a record and was abandoned
+ * @st:		the stack of the current task
+ * @rec:	a record of it, which nobody else drops
+ *
+ * An interrupt may do the same meanwhile.
+ */
+void fgraph_stack_pop_above(struct fgraph_stack *st, void *rec)
+{
+	unsigned long head;
+	void *top;
+
+	while ((top = fgraph_stack_top(st, &head)) != rec)
+		fgraph_stack_drop_once(st, top, head);
+}
+NOKPROBE_SYMBOL(fgraph_stack_pop_above);
 
 /**
  * fgraph_stack_search() - find the newest frame of a return address
@@ -219,14 +236,19 @@ NOKPROBE_SYMBOL(is_further_out);
  */
 bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame)
 {
+	unsigned long head;
 	void *top;
 
-	while (!fgraph_is_entry_of(top = READ_ONCE(st->top), frame)) {
+	while (top = fgraph_stack_top(st, &head), !fgraph_is_entry_of(top, frame)) {
 		struct fgraph_frame *above = fgraph_frame_of(top);
+		bool alive = above && is_further_out(above, frame);
 
-		if (above && is_further_out(above, frame))
+		barrier();
+		/* What an interrupt has dropped may be anything by now. */
+		if (alive && READ_ONCE(st->top) == top)
 			return false;
-		fgraph_stack_drop(st, top);
+		if (!alive)
+			fgraph_stack_drop_once(st, top, head);
 	}
 	/* An entry on top may have joined late, too. */
 	for (; top != frame; top = fgraph_below(top)) {

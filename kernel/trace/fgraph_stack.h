@@ -164,6 +164,7 @@ unsigned int fgraph_stack_free(struct fgraph_stack *st);
 void fgraph_stack_add(struct fgraph_stack *st, void *memory, size_t size);
 void *fgraph_stack_extend(struct fgraph_stack *st, size_t bytes);
 unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *high);
+void fgraph_stack_pop_above(struct fgraph_stack *st, void *rec);
 struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 					 unsigned long *retp);
 bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame);
@@ -367,8 +368,24 @@ static __always_inline void fgraph_stack_drop(struct fgraph_stack *st, void *rec
 }
 
 /*
+ * What is on top, with its header, where an interrupt may drop it: never the
+ * header of one that has gone.
+ */
+static __always_inline void *fgraph_stack_top(struct fgraph_stack *st, unsigned long *head)
+{
+	void *top;
+
+	do {
+		top = READ_ONCE(st->top);
+		*head = fgraph_head(top);
+	} while (unlikely(READ_ONCE(st->top) != top));
+	return top;
+}
+
+/*
  * As fgraph_stack_drop(), for a record that an interrupt may drop as well: then
- * its header is not @head any more, and there is nothing to do.
+ * its header is not @head any more, and there is nothing to do. @head is as
+ * fgraph_stack_top() found it.
  */
 static __always_inline void fgraph_stack_drop_once(struct fgraph_stack *st, void *rec,
 						   unsigned long head)
@@ -388,12 +405,9 @@ static __always_inline void fgraph_stack_drop_once(struct fgraph_stack *st, void
  */
 static __always_inline void fgraph_stack_pop(struct fgraph_stack *st, void *rec)
 {
-	void *top;
-
-	do {
-		top = READ_ONCE(st->top);
-		fgraph_stack_drop(st, top);
-	} while (unlikely(top != rec));
+	if (unlikely(READ_ONCE(st->top) != rec))
+		fgraph_stack_pop_above(st, rec);
+	fgraph_stack_drop(st, rec);
 }
 
 /* After a pop: drop what had to wait for that. */
@@ -402,7 +416,7 @@ static __always_inline void fgraph_stack_drop_done(struct fgraph_stack *st)
 	unsigned long head;
 	void *top;
 
-	while (fgraph_kind(head = fgraph_head(top = READ_ONCE(st->top))) == FGRAPH_DONE)
+	while (top = fgraph_stack_top(st, &head), fgraph_kind(head) == FGRAPH_DONE)
 		fgraph_stack_drop_once(st, top, head);
 }
 

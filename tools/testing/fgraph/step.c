@@ -359,16 +359,50 @@ static void interrupt(const struct kind *kind)
 	model_check(t);
 }
 
+/* So many instructions after a single interrupt are looked at. */
+#define SETTLING	24
+static int settling;
+
+static void check_clean(const void *rec, const void *end)
+{
+	for (; rec < end; rec += FGRAPH_SLOT)
+		expect(!fgraph_head(rec));
+}
+
+/* (2) Whoever was interrupted has seen what is gone: in this chunk, and the next. */
+static void check_above(void)
+{
+	struct fgraph_stack *st = fake_current->fgraph_stack;
+	void *top = st ? st->top : NULL;
+	struct fgraph_chunk *c;
+
+	for (c = st ? st->first : NULL; c; c = c->next) {
+		if (top < (void *)c || top >= c->end)
+			continue;
+		check_clean(top + FGRAPH_SLOT, c->end);
+		if (c->next)
+			check_clean(c->next + 1, c->next->end);
+		break;
+	}
+}
+
 /* Before an instruction. */
 void step_point(void)
 {
+	if (settling) {
+		check_above();
+		step_left = !!--settling;
+		return;
+	}
 	if (at[level])
 		point[level] = at[level];
 	else
 		point[level] += every[level];
 	model_check(model_now);
 	interrupt(by[level]);
-	step_left = at[level] ? 0 : every[level];
+	if (at[level] && !level)
+		settling = SETTLING;
+	step_left = at[level] ? !!settling : every[level];
 }
 
 #ifdef STEP_TRAP
@@ -470,6 +504,7 @@ static void step(bool on)
 		return;
 	if (on) {
 		/* A single point may be over. */
+		settling = 0;
 		step_left = !at[level] ? every[level] :
 			    at[level] > point[level] ? at[level] - point[level] : 0;
 		start = step_left;
@@ -654,6 +689,16 @@ static void setup_reap_above(void)
 	hook(model_call(8), DATA);
 	hook(model_top(), FULL);
 	model_abandon(2);
+}
+
+/* With data, up to the end of the chunk: interrupts drop them, too. */
+static void setup_large_above(void)
+{
+	fill(2);
+	call(6, LARGE);
+	call(8, LARGE);
+	call(10, LARGE);
+	model_abandon(3);
 }
 
 static void run_return_below(void)
@@ -1422,6 +1467,7 @@ static const struct scenario scenarios[] = {
 	{ "reap", setup_reap, run_one },
 	{ "reap in a later chunk", setup_reap_above, run_data },
 	{ "return below abandoned", setup_reap_above, run_return_below },
+	{ "return below abandoned with data", setup_large_above, run_return_below },
 	{ "join below abandoned", setup_one, run_join_below },
 	{ "join below abandoned, new chunk", setup_nearly_full, run_join_below },
 	{ "late hook", setup_late, run_late },
