@@ -134,12 +134,13 @@ NOKPROBE_SYMBOL(fgraph_context_within);
 static void *fgraph_push(struct fgraph_stack *st, void *high,
 			 const struct fgraph_record *what, unsigned long *above)
 {
+	unsigned long head;
 	void *top;
 
 	if (unlikely(!fgraph_stack_fits(READ_ONCE(st->top), what->size)))
 		fgraph_reap(st, high);
-	top = READ_ONCE(st->top);
-	*above = fgraph_head(top) & FGRAPH_CONTEXT;
+	top = fgraph_stack_top(st, &head);
+	*above = head & FGRAPH_CONTEXT;
 	return fgraph_stack_reserve(st, top, what, fgraph_context_within(*above));
 }
 NOKPROBE_SYMBOL(fgraph_push);
@@ -156,8 +157,10 @@ NOKPROBE_SYMBOL(fgraph_push);
 bool fgraph_in_callback(int count)
 {
 	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	unsigned long above = st ? fgraph_head(READ_ONCE(st->top)) : 0;
+	unsigned long above = 0;
 
+	if (st)
+		fgraph_stack_top(st, &above);
 	return (above & FGRAPH_INSIDE) &&
 	       fgraph_level(above) == fgraph_level((unsigned long)count << FGRAPH_COUNT_SHIFT);
 }
@@ -285,8 +288,11 @@ static noinline int fgraph_hook_unusual(struct fgraph_ops *gops, unsigned long f
 					struct pt_regs *regs, bool traced)
 {
 	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
+	unsigned long above = 0;
 
-	if (traced && st && unlikely(fgraph_recursion(fgraph_head(READ_ONCE(st->top))))) {
+	if (st)
+		fgraph_stack_top(st, &above);
+	if (traced && unlikely(fgraph_recursion(above))) {
 		fgraph_miss(gops);
 		return -EBUSY;
 	}
@@ -638,7 +644,7 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 	if (unlikely(!st))
 		goto run;
 	frame = READ_ONCE(st->top);
-	if (unlikely((u32)fgraph_head(frame) != FGRAPH_FRAME || frame->retp != retp))
+	if (unlikely(READ_ONCE(frame->retp) != retp || (u32)fgraph_head(frame) != FGRAPH_FRAME))
 		goto run;
 	tag = frame->tag;
 	user = fgraph_slot(tag & FGRAPH_ID_MASK);

@@ -207,8 +207,9 @@ struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 
 	for (rec = READ_ONCE(st->top); rec; rec = fgraph_below(rec)) {
 		struct fgraph_frame *frame = rec;
+		unsigned long *place = READ_ONCE(frame->retp);
 
-		if (fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME && frame->retp == retp)
+		if (place == retp && fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME)
 			return frame;
 	}
 	return NULL;
@@ -279,7 +280,8 @@ void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame)
 		if (fgraph_is_entry_of(rec, frame))
 			fgraph_set_head(rec, FGRAPH_DONE | (head & FGRAPH_BELOW_MASK));
 		else if (fgraph_kind(head) == FGRAPH_FRAME)
-			fgraph_set_head(rec, head | FGRAPH_OVER);
+			/* An interrupt may drop it, if it was abandoned. */
+			cmpxchg_local((unsigned long *)rec, head, head | FGRAPH_OVER);
 		if (rec == frame)
 			break;
 	}

@@ -445,16 +445,20 @@ static __always_inline void fgraph_stack_drop_run(struct fgraph_stack *st, void 
 	}
 }
 
+/*
+ * Where an interrupt may drop a record, what it holds is read before its header:
+ * if that is still there, so was the rest.
+ */
+
 /* The frame that a record is, or is an entry of; NULL if it is neither. */
 static __always_inline struct fgraph_frame *fgraph_frame_of(void *rec)
 {
+	struct fgraph_frame *frame = READ_ONCE(((struct fgraph_entry *)rec)->frame);
 	enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
 
 	if (likely(kind == FGRAPH_FRAME))
 		return rec;
-	if (kind == FGRAPH_ENTRY)
-		return ((struct fgraph_entry *)rec)->frame;
-	return NULL;
+	return kind == FGRAPH_ENTRY ? frame : NULL;
 }
 
 /* Of 64 users, no two ids that follow each other have the same. */
@@ -473,6 +477,7 @@ static __always_inline struct fgraph_frame *fgraph_run_of(void *top, unsigned lo
 							  unsigned long *bits)
 {
 	struct fgraph_entry *entry = top;
+	struct fgraph_frame *frame;
 
 	if (fgraph_kind(head) == FGRAPH_FRAME) {
 		*users = fgraph_user_bit(((struct fgraph_frame *)top)->tag);
@@ -481,9 +486,11 @@ static __always_inline struct fgraph_frame *fgraph_run_of(void *top, unsigned lo
 	}
 	if (!(head & FGRAPH_RUN))
 		return NULL;
-	*users = entry->users;
+	*users = READ_ONCE(entry->users);
 	*bits = head & FGRAPH_RUN_BITS;
-	return entry->frame;
+	frame = READ_ONCE(entry->frame);
+	/* It may have been dropped since its header was read. */
+	return likely(fgraph_head(top) == head) ? frame : NULL;
 }
 
 /* The header of an entry with this tag there. @head: its usual one. */
@@ -499,9 +506,9 @@ static __always_inline unsigned long fgraph_run_head(const void *top, unsigned l
 static __always_inline bool fgraph_is_entry_of(const void *rec,
 					       const struct fgraph_frame *frame)
 {
-	return rec == frame ||
-	       (fgraph_kind(fgraph_head(rec)) == FGRAPH_ENTRY &&
-		((struct fgraph_entry *)rec)->frame == frame);
+	const struct fgraph_frame *of = READ_ONCE(((struct fgraph_entry *)rec)->frame);
+
+	return rec == frame || (of == frame && fgraph_kind(fgraph_head(rec)) == FGRAPH_ENTRY);
 }
 
 #endif /* _FGRAPH_STACK_H */

@@ -181,7 +181,7 @@ static __always_inline unsigned long model_data(const struct entry *e, size_t wo
 
 static __always_inline size_t model_data_stride(const struct entry *e)
 {
-	return e->size <= 256 ? 1 : e->size <= 1024 ? 4 : 68;
+	return e->size <= 1024 ? 1 : 68;
 }
 
 #endif /* _MODEL_H */

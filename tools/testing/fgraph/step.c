@@ -701,6 +701,20 @@ static void setup_large_above(void)
 	model_abandon(3);
 }
 
+/* With entries, which lie where the data of interrupts will. */
+static void setup_entries_above(void)
+{
+	int i;
+
+	fill(2);
+	call(6, LARGE);
+	call(8, LARGE);
+	call(10, MANY);
+	for (i = 1; i < 13; i++)
+		hook(model_top(), MANY + i);
+	model_abandon(3);
+}
+
 static void run_return_below(void)
 {
 	model_leave(model_top());
@@ -1369,6 +1383,37 @@ static void setup_late_nearly_full(void)
 	setup_late();
 }
 
+/* It also leaves something on top that was abandoned. */
+static void late_abandons(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
+			  struct fgraph_regs *regs)
+{
+	unsigned long *retp = model_now->sp - 20 * PLACE_WORDS, *slot;
+	static struct ftrace_regs fregs;
+
+	late_returned(gops, frame, data, regs);
+	fregs.regs.sp = (unsigned long)retp;
+	slot = fgraph_entry_slot(&fregs.regs);
+	*slot = 0x6000000 + 77;
+	model_now->dead[model_now->nr_dead++] = (struct dead) { retp, *slot, 77 };
+	expect(!fgraph_hook(&late[0].gops, 77, &fregs.regs));
+}
+
+static void setup_late_abandons(void)
+{
+	fill(5);
+	setup_late();
+	late[1].gops.retfunc = late_abandons;
+}
+
+static void run_late_abandons(void)
+{
+	late_hook(1, 31, 1);
+	late_hook(2, 32, 2);
+	late_return(1);
+	late_return(2);
+	late_end();
+}
+
 static void run_late(void)
 {
 	void *top = fake_current->fgraph_stack->top;
@@ -1515,6 +1560,11 @@ static const struct scenario scenarios[] = {
 	{ "run with data into the second half", setup_half_data, run_half_data, true },
 	{ "chain where another frame is on top", setup_one, run_chain_not_there },
 	{ "first push of a task by a chain, first gone", setup_first_gone, run_chain },
+	{ "return below abandoned entries", setup_entries_above, run_return_below, .many = true },
+	{ "push above abandoned entries", setup_entries_above, run_one, .many = true },
+	{ "large push above abandoned entries", setup_entries_above, run_data, .many = true },
+	{ "chain above abandoned entries", setup_entries_above, run_chain_veto, .many = true },
+	{ "late hook, abandoned in a callback", setup_late_abandons, run_late_abandons },
 	{ "many users", setup_many, run_many, .many = true },
 	{ "many users in another order", setup_many_mixed, run_many, .many = true },
 };
