@@ -209,6 +209,7 @@ struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 		struct fgraph_frame *frame = rec;
 		unsigned long *place = READ_ONCE(frame->retp);
 
+		/* (6) */
 		if (place == retp && fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME)
 			return frame;
 	}
@@ -280,7 +281,7 @@ void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame)
 		if (fgraph_is_entry_of(rec, frame))
 			fgraph_set_head(rec, FGRAPH_DONE | (head & FGRAPH_BELOW_MASK));
 		else if (fgraph_kind(head) == FGRAPH_FRAME)
-			/* An interrupt may drop it, if it was abandoned. */
+			/* (6) */
 			cmpxchg_local((unsigned long *)rec, head, head | FGRAPH_OVER);
 		if (rec == frame)
 			break;

@@ -22,6 +22,9 @@
  *     size, or still zero if that is one slot. pop takes the same steps back.
  * (5) While a callback runs, the newest header says so, by FGRAPH_CONTEXT; and
  *     so does whatever is pushed on top of it.
+ * (6) What was abandoned on top may be dropped by an interrupt, which needs room,
+ *     and its slots used again. So it is claimed before it is dropped, and what it
+ *     holds is read before its header: if that is still there, so was the rest.
  *
  * All stores of one stack are made by its task, in whatever context it is
  * interrupted in. Hence compiler barriers are all the ordering there is; others
@@ -368,7 +371,7 @@ static __always_inline void fgraph_stack_drop(struct fgraph_stack *st, void *rec
 }
 
 /*
- * What is on top, with its header, where an interrupt may drop it: never the
+ * What is on top, with its header, where an interrupt may drop it (6): never the
  * header of one that has gone.
  */
 static __always_inline void *fgraph_stack_top(struct fgraph_stack *st, unsigned long *head)
@@ -445,14 +448,10 @@ static __always_inline void fgraph_stack_drop_run(struct fgraph_stack *st, void 
 	}
 }
 
-/*
- * Where an interrupt may drop a record, what it holds is read before its header:
- * if that is still there, so was the rest.
- */
-
 /* The frame that a record is, or is an entry of; NULL if it is neither. */
 static __always_inline struct fgraph_frame *fgraph_frame_of(void *rec)
 {
+	/* (6) */
 	struct fgraph_frame *frame = READ_ONCE(((struct fgraph_entry *)rec)->frame);
 	enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
 
@@ -489,7 +488,7 @@ static __always_inline struct fgraph_frame *fgraph_run_of(void *top, unsigned lo
 	*users = READ_ONCE(entry->users);
 	*bits = head & FGRAPH_RUN_BITS;
 	frame = READ_ONCE(entry->frame);
-	/* It may have been dropped since its header was read. */
+	/* (6) */
 	return likely(fgraph_head(top) == head) ? frame : NULL;
 }
 
@@ -506,6 +505,7 @@ static __always_inline unsigned long fgraph_run_head(const void *top, unsigned l
 static __always_inline bool fgraph_is_entry_of(const void *rec,
 					       const struct fgraph_frame *frame)
 {
+	/* (6) */
 	const struct fgraph_frame *of = READ_ONCE(((struct fgraph_entry *)rec)->frame);
 
 	return rec == frame || (of == frame && fgraph_kind(fgraph_head(rec)) == FGRAPH_ENTRY);

@@ -52,13 +52,15 @@
 #define IS_HEAD(type)							\
 	(__builtin_types_compatible_p(type, unsigned long) ||		\
 	 __builtin_types_compatible_p(type, unsigned long *))
+#define IS_NEXT(type)							\
+	__builtin_types_compatible_p(type, struct fgraph_chunk *)
 #define READ_ONCE(x)							\
 	({								\
 		unsigned long *__word = (unsigned long *)&(x);		\
 									\
 		__builtin_choose_expr(IS_HEAD(__typeof__(x)),		\
 			(__typeof__(x))read_head(__word),		\
-			(__typeof__(x))read_link(__word));		\
+			(__typeof__(x))read_link(__word, IS_NEXT(__typeof__(x)))); \
 	})
 #define WRITE_ONCE(x, v)						\
 	(__builtin_choose_expr(IS_HEAD(__typeof__(x)), write_head, write_link) \
@@ -69,13 +71,18 @@
 		__typeof__(*__p) __old = READ_ONCE(*__p);		\
 									\
 		if (__old == (o)) {					\
-			*(unsigned long *)__p = (unsigned long)(n);	\
+			store((unsigned long *)__p, (unsigned long)(n)); \
 			check();					\
 		}							\
 		__old;							\
 	})
 #define cmpxchg_local(p, o, n)	cmpxchg(p, o, n)
 #define barrier()		((void)0)
+
+/* How many abandoned records an interrupt may drop between two accesses. */
+#ifndef REAP
+#define REAP			1
+#endif
 
 #if CHUNKS == 3
 #define SLOTS			(N * 4)
@@ -89,10 +96,12 @@
 static unsigned long mem[WORDS];
 
 static void interrupt(void);
+static unsigned long popped_to(unsigned long rec);
 static void check(void);
+static void store(unsigned long *p, unsigned long value);
 static unsigned long read_head(const unsigned long *p);
 static void write_head(unsigned long *p, unsigned long head);
-static void *read_link(const unsigned long *p);
+static void *read_link(const unsigned long *p, bool next);
 static void write_link(unsigned long *p, unsigned long link);
 
 static void *at(unsigned long p)
@@ -275,7 +284,7 @@ static struct rule interrupt_rule(unsigned long top, const unsigned long *m, con
 			way = way && (!was || below_of(m, c) == below_of(then, c) ||
 				      way_ok(slot_of(top), then, linked, c));
 	}
-	for (s = 0; s < SLOTS; s++) {
+	for (s = 1; s < SLOTS; s++) {
 		const unsigned long *a = &m[s * 8], *b = &then[s * 8];
 		bool passed = v->passed >> s & 1;
 
@@ -308,58 +317,175 @@ static unsigned long then_mem[WORDS];
 static bool then_taken[3];
 static unsigned long then_top;
 
+/*
+ * Leave what the rule allows, and no more: mem becomes as @left where it may
+ * change. @take: which chunks are added, if they may be.
+ */
+static void leave(const unsigned long *left, unsigned long take)
+{
+	bool was[3] = { true, now.linked[1], now.linked[2] }, way = true;
+	int s, i, c, last = was[2] ? 2 : was[1];
+	unsigned long below;
+
+	for (c = 1; c < CHUNKS; c++) {
+		if (taken[c] || last > c || !(take >> c & 1))
+			continue;
+		next_of(mem, last) = address(header[c]);
+		mem[header[c] * 8] = FGRAPH_CHUNK;
+		end_of(mem, c) = address(end[c]);
+		taken[c] = true;
+		now.linked[c] = true;
+		last = c;
+	}
+	for (s = 2; s < SLOTS; s++) {
+		c = chunk_at(s);
+		if (s == header[c] || !now.linked[c] || (now.passed >> s & 1))
+			continue;
+		mem[s * 8] = 0;
+		for (i = 1; i < 8; i++)
+			mem[s * 8 + i] = left[s * 8 + i];
+	}
+	for (c = 1; c < CHUNKS; c++) {
+		if (!now.linked[c] || (now.passed >> header[c] & 1))
+			continue;
+		below = below_of(mem, c);
+		below_of(mem, c) = below_of(left, c);
+		way = way && (!was[c] || below_of(left, c) == below ||
+			      way_ok(slot_of((unsigned long)stack.top), mem, now.linked, c));
+	}
+	__CPROVER_assume(way);
+}
+
 static void interrupt(void)
 {
-	bool was_taken[3] = { true, taken[1], taken[2] }, linked[3], ok;
 	unsigned long left[WORDS];
-	struct rule r;
 
-	taken[1] |= any() & 1;
-	taken[2] |= CHUNKS == 3 && any() & 1;
-	ok = links_ok(left, linked);
-	r = interrupt_rule((unsigned long)stack.top, mem, &now, was_taken, left, linked);
-	__CPROVER_assume(ok && r.clean && r.headers && r.data && r.way && r.outside &&
-			 (taken[1] == was_taken[1] || linked[1]) &&
-			 (taken[2] == was_taken[2] || linked[2]));
-	__CPROVER_array_copy(mem, left);
-	now.linked[1] = linked[1];
-	now.linked[2] = linked[2];
+	leave(left, any());
+}
+
+/* Records that were abandoned at first, and those that were not dropped yet. */
+static u16 was_dead, dead;
+static bool reaps;
+
+/*
+ * An interrupt may drop those on top, if they are complete. What others then push
+ * there is not kept in memory, see is_free().
+ */
+static void reap(void)
+{
+	u16 before = now.passed;
+	unsigned char s;
+	int i;
+
+	for (i = 0; i < REAP; i++) {
+		unsigned int kind;
+
+		s = slot_of((unsigned long)stack.top);
+		kind = fgraph_kind(mem[s * 8]);
+		if (!(any() & 1) || !(dead >> s & 1) ||
+		    (kind != FGRAPH_FRAME && kind != FGRAPH_ENTRY && kind != FGRAPH_DONE))
+			break;
+		stack.top = at(popped_to(address(s)));
+		dead &= ~(1UL << s);
+	}
+	now = look(mem);
+	for (s = 2; s < SLOTS; s++) {
+		if (s != header[chunk_at(s)] && (before & ~now.passed) >> s & 1)
+			mem[s * 8] = 0;
+	}
+	now.dirty = 0;
+}
+
+static void bounds(const unsigned long *p)
+{
+	__CPROVER_assert((unsigned long)p - (unsigned long)mem < sizeof(mem),
+			 "P6: inside the chunks");
 }
 
 static void passed(const unsigned long *p)
 {
-	__CPROVER_assert((unsigned long)p - (unsigned long)mem < sizeof(mem),
-			 "P6: inside the chunks");
-	__CPROVER_assert(now.passed >> slot_of((unsigned long)p) & 1,
+	if (reaps)
+		reap();
+	bounds(p);
+	__CPROVER_assert(reaps || now.passed >> slot_of((unsigned long)p) & 1,
 			 "P5: only what interrupts leave alone");
+}
+
+/* The word there; cbmc is much slower with bytes. */
+static unsigned long *word(const unsigned long *p)
+{
+	return &mem[((unsigned long)p - (unsigned long)mem) / 8 % WORDS];
+}
+
+static void store(unsigned long *p, unsigned long value)
+{
+	if (p == (unsigned long *)&stack.top)
+		stack.top = at(value);
+	else
+		*word(p) = value;
+}
+
+/* The core reads that only where interrupts reap; any data may be there by now. */
+static bool is_free(const unsigned long *p)
+{
+	unsigned char s = slot_of((unsigned long)p);
+
+	return !(now.passed >> s & 1) && s != header[chunk_at(s)];
 }
 
 static unsigned long read_head(const unsigned long *p)
 {
 	passed(p);
-	return *p;
+	/* Places are read so, too. */
+	if (reaps && is_free(p))
+		return ((unsigned long)p - (unsigned long)mem) % FGRAPH_SLOT ? any() : 0;
+	return *word(p);
 }
 
 static void write_head(unsigned long *p, unsigned long head)
 {
-	u16 before = now.passed;
+	u16 before;
 
 	passed(p);
-	*p = head;
+	before = now.passed;
+	store(p, head);
 	check();
 	__CPROVER_assert(now.passed == before, "P3: a header leads down all the time");
 }
 
-static void *read_link(const unsigned long *p)
+/*
+ * A reader changes nothing, so of the words that it reads no others change than
+ * links to chunks that are added, and it does not matter what else is new: all
+ * interrupts may have been before, if it sees what was there then.
+ */
+static bool reader;
+
+static void *read_link(const unsigned long *p, bool next)
 {
-	interrupt();
-	return at(*p);
+	if (reaps)
+		reap();
+	if (p == (unsigned long *)&stack.top)
+		return stack.top;
+	if (reaps) {
+		bounds(p);
+		if (is_free(p))
+			return at(any());
+	}
+	/* Of those that may be there now, interrupts change no others. */
+	if (reader && next)
+		return at(any() & 1 ? *word(p) : then_mem[word(p) - mem]);
+	if (next)
+		interrupt();
+	return at(*word(p));
 }
 
 static void write_link(unsigned long *p, unsigned long link)
 {
-	interrupt();
-	*p = link;
+	if (reaps)
+		reap();
+	else
+		interrupt();
+	store(p, link);
 	check();
 }
 
@@ -370,7 +496,8 @@ static void check(void)
 	__CPROVER_assert(now.links_ok, "P6: chunks stay linked");
 	__CPROVER_assert(!now.dirty, "P2: each header above the top is zero");
 	__CPROVER_assert(now.leads_down, "P3: from the top, headers lead down to the bottom");
-	__CPROVER_assert(!(then.headers & ~now.headers), "P3: they lead past all records below");
+	__CPROVER_assert(!(then.headers & ~now.headers & ~was_dead),
+			 "P3: they lead past all records below");
 	if (place == TRAMPOLINE)
 		__CPROVER_assert(now.found, "P4: the return address is found");
 }
@@ -405,6 +532,38 @@ static void remember(unsigned long top)
 	then_top = top;
 }
 
+/* Where headers are at first: one bit for each slot. The rest follows. */
+static void set_shape(u16 shape)
+{
+	unsigned char s, c, top[3] = { header[0], header[1], header[2] };
+
+	for (s = 2; s < SLOTS; s++) {
+		c = chunk_at(s);
+		if (s == header[c] || !(shape >> s & 1))
+			continue;
+		mem[s * 8] &= ~FGRAPH_BELOW_MASK;
+		mem[s * 8] |= (unsigned long)(s - 1 - top[c]) << FGRAPH_BELOW_SHIFT;
+		top[c] = s;
+	}
+	stack.top = at(address(top[0]));
+	mem[8] = FGRAPH_CHUNK;
+	end_of(mem, 0) = address(end[0]);
+	if (top[1] != header[1]) {
+		taken[1] = true;
+		next_of(mem, 0) = address(header[1]);
+		next_of(mem, 1) = 0;
+		mem[header[1] * 8] = FGRAPH_CHUNK;
+		below_of(mem, 1) = address(top[0]);
+		end_of(mem, 1) = address(end[1]);
+		stack.top = at(address(top[1]));
+	}
+	for (s = 2; s < SLOTS; s++) {
+		c = chunk_at(s);
+		if (s != header[c] && s > top[c] && (c == 0 || taken[c]))
+			mem[s * 8] = c && top[1] == header[1] ? mem[s * 8] : 0;
+	}
+}
+
 static void begin(void)
 {
 	unsigned long start[WORDS];
@@ -421,6 +580,9 @@ static void begin(void)
 	__CPROVER_array_copy(mem, start);
 	for (i = N * 8; i < WORDS; i++)
 		__CPROVER_assume(taken[chunk_at(i / 8)] || !mem[i]);
+#ifdef SHAPE
+	set_shape(SHAPE);
+#endif
 	now = look(mem);
 	__CPROVER_assume(now.links_ok && now.leads_down && !now.dirty);
 	remember((unsigned long)stack.top);
@@ -513,10 +675,10 @@ static struct fgraph_frame *hook(unsigned long tail)
 
 	if (!frame)
 		return NULL;
-	*(unsigned long *)&frame->tag = any();
-	*(unsigned long *)&frame->func = any();
-	*(unsigned long *)&frame->ret = real;
-	*(unsigned long *)&frame->retp = retp;
+	store((unsigned long *)&frame->tag, any());
+	store((unsigned long *)&frame->func, any());
+	store((unsigned long *)&frame->ret, real);
+	store((unsigned long *)&frame->retp, retp);
 	write_data(frame, what.head, 5);
 	fgraph_stack_commit(frame, what.head | tail);
 	set_place(TRAMPOLINE);
@@ -560,9 +722,9 @@ void check_join(void)
 	place = TRAMPOLINE;
 	entry = push(&what);
 	if (entry) {
-		*(unsigned long *)&entry->tag = any();
-		*(unsigned long *)&entry->frame = any();
-		*(unsigned long *)&entry->users = any();
+		store((unsigned long *)&entry->tag, any());
+		store((unsigned long *)&entry->frame, any());
+		store((unsigned long *)&entry->users, any());
 		write_data(entry, what.head, 4);
 		fgraph_stack_commit(entry, what.head);
 		__CPROVER_assert(mem[watch] == watched, "P5: data are as they were written");
@@ -599,8 +761,75 @@ void check_unwind(void)
 	begin();
 	__CPROVER_assume(now.found);
 	place = TRAMPOLINE;
+	interrupt();
+	reader = true;
 	__CPROVER_assert(fgraph_stack_find(&stack, &cursor, (unsigned long *)retp,
 					   (unsigned long *)retp) == real,
 			 "P4: an unwinder finds the return address");
 	end_as_begun(true);
+}
+
+/*
+ * The frame in slot 2 is alive, what is above was abandoned. Some of that may not be
+ * complete, and entries are of a frame in slot 3.
+ */
+static void abandon(void)
+{
+	unsigned char s;
+
+	__CPROVER_assume(fgraph_kind(mem[2 * 8]) == FGRAPH_FRAME);
+	for (s = 3; s < SLOTS; s++) {
+		unsigned int kind = fgraph_kind(mem[s * 8]);
+
+		if (!(now.headers >> s & 1) || s == header[1])
+			continue;
+		was_dead |= 1UL << s;
+		/* Deeper on the machine stack. */
+		if (kind == FGRAPH_FRAME)
+			__CPROVER_assume(mem[2 * 8 + 4] - mem[s * 8 + 4] - 1 < THREAD_SIZE);
+		else if (kind == FGRAPH_ENTRY)
+			__CPROVER_assume(mem[s * 8 + 2] == address(3) && (now.headers & 8) &&
+					 fgraph_kind(mem[3 * 8]) == FGRAPH_FRAME);
+	}
+	reaps = true;
+	dead = was_dead;
+	was_dead |= 1UL << header[1];
+	then_top = address(2);
+}
+
+static void end_abandoned(bool on_top)
+{
+	__CPROVER_assert(on_top && stack.top == at(address(2)), "P7: the frame is on top");
+	now = look(mem);
+	__CPROVER_assert(!now.dirty, "P2: each header above the top is zero again");
+	__CPROVER_assert(mem[2 * 8] == then_mem[2 * 8], "P3: its header is as it was");
+}
+
+/* What lies above a frame that returns is dropped; also by interrupts. */
+void check_uncover(void)
+{
+	begin();
+	abandon();
+	end_abandoned(fgraph_stack_uncover(&stack, at(address(2))));
+}
+
+/* The same for a record whose top was left behind. */
+void check_above(void)
+{
+	begin();
+	abandon();
+	fgraph_stack_pop_above(&stack, at(address(2)));
+	end_abandoned(true);
+}
+
+/* The same as interrupts do, where these do so, too. */
+void check_reap(void)
+{
+	begin();
+	abandon();
+	__CPROVER_assume(mem[2 * 8 + 4] >= THREAD_SIZE);
+	fgraph_stack_reap(&stack, (void *)(mem[2 * 8 + 4] - THREAD_SIZE),
+			  (void *)mem[2 * 8 + 4]);
+	now = look(mem);
+	__CPROVER_assert(!now.dirty, "P2: each header above the top is zero again");
 }

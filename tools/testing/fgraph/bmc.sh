@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# One run of cbmc for each check of bmc.c: NAME.GROW or NAME.GROW.SHAPE, where GROW
+# is 1 if chunks may be added, and SHAPE is which slots have a header at first, if
+# not any. Called by make bmc, with the command in CBMC. README says more.
+#
+# cadical needs half the time of cbmc's own solver, but there is no trace then.
+
+command -v cbmc >/dev/null || {
+	echo "ok bmc # SKIP no cbmc: Debian 11 has it, 12 does not"
+	exit 0
+}
+
+# Seconds of CPU time, of each program.
+ulimit -t "${BMC_TIME:=900}"
+
+# 0 if it passes.
+solve()
+{
+	if ! command -v cadical >/dev/null; then
+		$CBMC "$@" bmc.c >"$log" 2>&1
+		return
+	fi
+	$CBMC "$@" --dimacs --outfile "$log.cnf" bmc.c >"$log" 2>&1
+	if [ -s "$log.cnf" ]; then
+		cadical -q -n "$log.cnf" >>"$log" 2>&1
+		r=$?
+		rm -f "$log.cnf"
+		[ $r != 20 ] || return 0
+		# Which one is it?
+		[ $r != 10 ] || $CBMC "$@" --trace bmc.c >"$log" 2>&1
+		return $r
+	fi
+	grep -q '^VERIFICATION SUCCESSFUL' "$log"
+}
+
+summary()
+{
+	[ -z "$family" ] || echo "# $family: $passed of $all"
+}
+
+family=
+failed=0
+for check; do
+	IFS=. read -r name grow shape <<-EOF
+		$check
+	EOF
+	log=$O/bmc/$check.log
+	if [ "$name.$grow" != "$family" ]; then
+		summary
+		family=$name.$grow
+		passed=0
+		all=0
+	fi
+	all=$((all + 1))
+	solve "-DGROW=$grow" ${shape:+"-DSHAPE=$shape"} --function "check_$name"
+	r=$?
+	if [ $r = 0 ]; then
+		passed=$((passed + 1))
+		echo "ok bmc: $check"
+	elif [ $r -gt 128 ]; then
+		failed=1
+		echo "not ok bmc: $check # no result in $BMC_TIME s"
+	else
+		failed=1
+		grep -A2 '^Violated\|ERROR' "$log" | sed 's/^/# /'
+		echo "not ok bmc: $check # $log"
+	fi
+done
+summary
+exit $failed
