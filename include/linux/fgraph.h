@@ -219,6 +219,8 @@ void fgraph_remove_user(struct fgraph_ops *gops);
 bool fgraph_in_callback(int count);
 int fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
 int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs);
+struct fgraph_ops **fgraph_hook_batch(struct fgraph_ops **users, unsigned long ip,
+				      struct ftrace_regs *fregs);
 struct fgraph_ops *fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip,
 				     struct ftrace_regs *fregs);
 

@@ -176,6 +176,14 @@ static noinline bool fgraph_recursion(unsigned long above)
 }
 NOKPROBE_SYMBOL(fgraph_recursion);
 
+static __always_inline void fgraph_entry_fill(struct fgraph_entry *entry, unsigned long tag,
+					      struct fgraph_frame *frame, unsigned long users)
+{
+	entry->tag = tag;
+	entry->frame = frame;
+	entry->users = users;
+}
+
 /*
  * A call that is hooked already gets one more user. @entry is reserved, @head
  * for it, @users are those of its run.
@@ -185,9 +193,7 @@ static __always_inline void fgraph_join(struct fgraph_ops *gops, unsigned long t
 					struct fgraph_entry *entry, unsigned long head,
 					unsigned long users, struct pt_regs *regs)
 {
-	entry->tag = tag;
-	entry->frame = frame;
-	entry->users = users;
+	fgraph_entry_fill(entry, tag, frame, users);
 	if (!gops->simple &&
 	    unlikely(!fgraph_wanted(gops, frame, (void *)entry + gops->entry.data, regs))) {
 		fgraph_unpush(st, entry, gops->entry.size);
@@ -974,67 +980,134 @@ int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_
 }
 NOKPROBE_SYMBOL(fgraph_hook_ftrace);
 
-/*
- * Users of a chain join the call that one of them is in. Returns the first for
- * whom that is not simple.
+/* Of several users, in an array that ends in NULL or in a chain, the next one. */
+static __always_inline struct fgraph_ops *fgraph_next(struct fgraph_ops *gops,
+						      struct fgraph_ops ***batch)
+{
+	return batch ? *++*batch : READ_ONCE(gops->next);
+}
+
+/**
+ * struct fgraph_run - private: a call, while several users are hooking it
+ * @st:		the stack of the current task
+ * @frame:	the frame of the call
+ * @top:	the newest of its run
+ * @users:	who may be in the run
+ * @bits:	what all of them have of FGRAPH_RUN_BITS
  */
-static struct fgraph_ops *fgraph_join_chain(struct fgraph_ops *gops, unsigned long func,
+struct fgraph_run {
+	struct fgraph_stack	*st;
+	struct fgraph_frame	*frame;
+	void			*top;
+	unsigned long		users;
+	unsigned long		bits;
+};
+
+/* The run on top, if it is of this call and one more can join. */
+static __always_inline bool fgraph_find_run(struct fgraph_run *run, unsigned long func,
 					    struct pt_regs *regs)
 {
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	unsigned long slot = READ_ONCE(*fgraph_entry_slot(regs));
-	unsigned long head, users, bits;
-	struct fgraph_frame *frame;
-	void *top;
+	unsigned long head;
 
-	/* Whoever came before has gone, and this is the task's first call. */
-	if (unlikely(!st))
-		return gops;
-	/* Nothing is called here, and interrupts leave it where it is: (1). */
-	top = READ_ONCE(st->top);
-	head = fgraph_head(top);
-	frame = fgraph_run_of(top, head, &users, &bits);
+	run->st = READ_ONCE(current->fgraph_stack);
+	/* Whoever came before has gone, or did not want it: what is on top is old. */
+	if (unlikely(!run->st || !fgraph_is_hooked(READ_ONCE(*fgraph_entry_slot(regs)))))
+		return false;
+	run->top = READ_ONCE(run->st->top);
+	head = fgraph_head(run->top);
+	run->frame = fgraph_run_of(run->top, head, &run->users, &run->bits);
 	/* What is called in a callback is to say so: (5). */
-	if (unlikely(!frame || (head & FGRAPH_CONTEXT) || frame->func != func ||
-		     frame->retp != fgraph_retp(regs)))
-		return gops;
-	for (; gops; gops = READ_ONCE(gops->next)) {
+	return likely(run->frame && !(head & FGRAPH_CONTEXT) && run->frame->func == func &&
+		      run->frame->retp == fgraph_retp(regs));
+}
+
+/*
+ * Several users join a call. Returns the first for whom that is not simple; all
+ * those of a chain do without entry callback.
+ */
+static __always_inline struct fgraph_ops *fgraph_join_run(struct fgraph_ops *gops,
+							  struct fgraph_ops ***batch,
+							  struct fgraph_run run,
+							  struct pt_regs *regs)
+{
+	unsigned long context = batch ? fgraph_context() : 0;
+	unsigned int flags = 0;
+
+	for (; gops; gops = fgraph_next(gops, batch)) {
 		/* Before all else: whoever registers writes it last. */
 		unsigned long tag = smp_load_acquire(&gops->tag), bit = fgraph_user_bit(tag);
+		unsigned long head = fgraph_run_head(run.top, run.bits, gops->entry.head, tag);
 		struct fgraph_entry *entry;
 
-		head = fgraph_run_head(top, bits, FGRAPH_ENTRY | FGRAPH_RUN_BITS, tag);
-		/* The trampoline that is there may not give all registers. */
-		if (unlikely(!tag || !gops->simple || gops->trampoline != slot ||
-			     !fgraph_stack_fits(top, FGRAPH_SLOT) ||
-			     ((users & bit) && !(head & FGRAPH_FALLING))))
-			return gops;
-		entry = fgraph_stack_reserve_slot(st, top);
-		users |= bit;
-		entry->tag = tag;
-		entry->frame = frame;
-		entry->users = users;
-		fgraph_stack_commit(entry, head);
-		bits = head & FGRAPH_RUN_BITS;
-		top = entry;
+		if (unlikely(!tag || ((run.users & bit) && !(head & FGRAPH_FALLING))))
+			break;
+		run.users |= bit;
+		if (READ_ONCE(gops->simple)) {
+			if (unlikely(!fgraph_stack_fits_slot(run.top)))
+				break;
+			entry = fgraph_stack_reserve_slot(run.st, run.top);
+			fgraph_entry_fill(entry, tag, run.frame, run.users);
+			fgraph_stack_commit(entry, head);
+		} else {
+			if (unlikely(!batch || !fgraph_stack_fits(run.top, gops->entry.size)))
+				break;
+			entry = fgraph_stack_reserve(run.st, run.top, &gops->entry, context);
+			fgraph_entry_fill(entry, tag, run.frame, run.users);
+			if (unlikely(!fgraph_wanted(gops, run.frame,
+						    (void *)entry + gops->entry.data, regs))) {
+				fgraph_unpush(run.st, entry, gops->entry.size);
+				continue;
+			}
+			fgraph_stack_commit(entry, head);
+		}
+		flags |= gops->flags;
+		run.bits = head & FGRAPH_RUN_BITS;
+		run.top = entry;
+		/* Unless something that the callback called was abandoned. */
+		if (batch && unlikely(READ_ONCE(run.st->top) != run.top)) {
+			gops = fgraph_next(gops, batch);
+			break;
+		}
 	}
-	return NULL;
+	/* The trampoline that is there may not give all registers. */
+	if (flags & FGRAPH_FULL_REGS)
+		WRITE_ONCE(*fgraph_entry_slot(regs), (unsigned long)fgraph_trampoline_full);
+	return gops;
 }
-NOKPROBE_SYMBOL(fgraph_join_chain);
 
-/* A chain from @gops on, of which nobody has the call yet. */
-static noinline struct fgraph_ops *fgraph_hook_rest(struct fgraph_ops *gops,
-						    unsigned long func, struct pt_regs *regs)
+static __always_inline struct fgraph_ops *fgraph_join_several(struct fgraph_ops *gops,
+							      struct fgraph_ops ***batch,
+							      unsigned long func,
+							      struct pt_regs *regs)
+{
+	struct fgraph_run run;
+
+	if (unlikely(!fgraph_find_run(&run, func, regs)))
+		return gops;
+	return fgraph_join_run(gops, batch, run, regs);
+}
+
+/* Several users of whom nobody has the call yet. */
+static __always_inline struct fgraph_ops *fgraph_hook_several(struct fgraph_ops *gops,
+							      struct fgraph_ops ***batch,
+							      unsigned long func,
+							      struct pt_regs *regs)
 {
 	while (likely(!fgraph_hook_fast(gops, func, regs, true))) {
-		gops = READ_ONCE(gops->next);
+		gops = fgraph_next(gops, batch);
 		if (!gops)
 			return NULL;
-		gops = fgraph_join_chain(gops, func, regs);
+		gops = fgraph_join_several(gops, batch, func, regs);
 		if (!gops)
 			return NULL;
 	}
 	return gops;
+}
+
+static noinline struct fgraph_ops *fgraph_hook_rest(struct fgraph_ops *gops,
+						    unsigned long func, struct pt_regs *regs)
+{
+	return fgraph_hook_several(gops, NULL, func, regs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_rest);
 
@@ -1042,10 +1115,77 @@ NOKPROBE_SYMBOL(fgraph_hook_rest);
 static noinline struct fgraph_ops *fgraph_join_rest(struct fgraph_ops *gops,
 						    unsigned long func, struct pt_regs *regs)
 {
-	gops = fgraph_join_chain(gops, func, regs);
+	gops = fgraph_join_several(gops, NULL, func, regs);
 	return gops ? fgraph_hook_rest(gops, func, regs) : NULL;
 }
 NOKPROBE_SYMBOL(fgraph_join_rest);
+
+static noinline struct fgraph_ops **fgraph_batch_rest(struct fgraph_ops **users,
+						      unsigned long func, struct pt_regs *regs)
+{
+	return fgraph_hook_several(*users, &users, func, regs) ? users : NULL;
+}
+NOKPROBE_SYMBOL(fgraph_batch_rest);
+
+/*
+ * As fgraph_hook_first(), for the first of several. Returns 1; 0 if it does not
+ * want the return; -1 if nothing was done.
+ */
+static __always_inline int fgraph_open_run(struct fgraph_run *run, struct fgraph_ops *gops,
+					   unsigned long func, struct pt_regs *regs,
+					   unsigned long *slot, unsigned long ret)
+{
+	struct fgraph_frame *frame;
+	unsigned long head, tag;
+
+	if (unlikely(!fgraph_usual(gops, &run->st, &run->top, &head, &tag) ||
+		     !fgraph_stack_fits(run->top, gops->frame.size)))
+		return -1;
+	frame = fgraph_stack_reserve(run->st, run->top, &gops->frame, fgraph_context());
+	fgraph_frame_fill(frame, tag, func, ret, fgraph_retp(regs));
+	if (unlikely(!fgraph_wanted(gops, frame, (void *)frame + gops->frame.data, regs))) {
+		fgraph_unpush(run->st, frame, gops->frame.size);
+		return 0;
+	}
+	fgraph_frame_commit(gops, frame, slot);
+	run->frame = frame;
+	run->top = frame;
+	run->users = fgraph_user_bit(tag);
+	run->bits = FGRAPH_RUN_BITS;
+	return 1;
+}
+
+/**
+ * fgraph_hook_batch() - hook the return of a call for several users
+ * @users:	the users, at least one, and NULL behind the last
+ * @ip:		as the ftrace callback got it
+ * @fregs:	as the ftrace callback got it, fgraph_retp_valid()
+ *
+ * As fgraph_hook_ftrace() for each of them, in one go.
+ *
+ * Context: any, preemption disabled.
+ *
+ * Return: NULL; or where the first is who misses the call, which
+ * &fgraph_ops.missed counts, and whose successors are still to be hooked.
+ */
+struct fgraph_ops **fgraph_hook_batch(struct fgraph_ops **users, unsigned long ip,
+				      struct ftrace_regs *fregs)
+{
+	unsigned long *slot = fgraph_entry_slot(&fregs->regs), ret = READ_ONCE(*slot);
+	struct fgraph_ops *gops = *users;
+	struct fgraph_run run;
+	int opened = -1;
+
+	if (!fgraph_is_hooked(ret))
+		opened = fgraph_open_run(&run, gops, ip, &fregs->regs, slot, ret);
+	if (opened >= 0)
+		gops = *++users;
+	/* Unless something that the callback called was abandoned. */
+	if (likely(opened > 0 && READ_ONCE(run.st->top) == run.top))
+		gops = fgraph_join_run(gops, &users, run, &fregs->regs);
+	return likely(!gops) ? NULL : fgraph_batch_rest(users, ip, &fregs->regs);
+}
+NOKPROBE_SYMBOL(fgraph_hook_batch);
 
 /**
  * fgraph_hook_chain() - hook the return of a call for all users of a function
@@ -1091,22 +1231,45 @@ void ftrace_graph_stop(void)
 	static_branch_enable(&kill_ftrace_graph);
 }
 
+static __always_inline bool fgraph_ftrace_hookable(struct ftrace_regs *fregs)
+{
+	/* Before anything looks at current. */
+	return likely(fgraph_retp_valid(fgraph_retp(&fregs->regs))) &&
+	       likely(!ftrace_graph_is_dead()) &&
+	       likely(!atomic_read(&current->tracing_graph_pause));
+}
+
 /* The callback of each user's ftrace_ops. */
 static void fgraph_ftrace_entry(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	/* Before anything looks at current. */
-	if (unlikely(!fgraph_retp_valid(fgraph_retp(&fregs->regs))))
-		return;
-	if (unlikely(ftrace_graph_is_dead()))
-		return;
-	if (unlikely(atomic_read(&current->tracing_graph_pause)))
+	if (unlikely(!fgraph_ftrace_hookable(fregs)))
 		return;
 	preempt_disable_notrace();
 	fgraph_hook_fast(container_of(op, struct fgraph_ops, ops), ip, &fregs->regs, true);
 	preempt_enable_notrace();
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_entry);
+
+/* And of several of them. Preemption is disabled. */
+static void fgraph_ftrace_batch(unsigned long ip, const struct ftrace_index_entry *entry,
+				unsigned long nr, struct ftrace_regs *fregs)
+{
+	struct fgraph_ops *users[FTRACE_BATCH + 1], **at = users;
+
+	if (unlikely(!fgraph_ftrace_hookable(fregs)))
+		return;
+	for (; nr--; entry++)
+		*at++ = container_of(entry->ops, struct fgraph_ops, ops);
+	*at = NULL;
+
+	at = users;
+	do {
+		at = fgraph_hook_batch(at, ip, fregs);
+		/* One has missed it. */
+	} while (unlikely(at) && *++at);
+}
+NOKPROBE_SYMBOL(fgraph_ftrace_batch);
 
 /**
  * register_ftrace_graph() - hook functions that ftrace can reach
@@ -1127,6 +1290,7 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 		goto out;
 
 	gops->ops.func = fgraph_ftrace_entry;
+	gops->ops.batch_func = fgraph_ftrace_batch;
 	if (gops->flags & FGRAPH_GLOBAL_FILTER)
 		ftrace_ops_set_global_filter(&gops->ops);
 	ret = register_ftrace_function(&gops->ops);

@@ -1601,6 +1601,140 @@ static void hook_chain(struct kunit *test)
 	expect_calls(test, &users[0], 7);
 }
 
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static unsigned int plain_calls;
+
+static void plain_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		       struct ftrace_regs *fregs)
+{
+	plain_calls++;
+}
+
+static struct ftrace_ops plain_ops = { .func = plain_func };
+
+/* Users of the same functions, and their filters change. */
+static void hook_filters(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long add = (unsigned long)t->add, pair = (unsigned long)t->pair;
+	struct hook_user *u = users;
+	char name[KSYM_NAME_LEN];
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "of functions that ftrace knows");
+	hook(test, &u[0], t->add);
+	hook(test, &u[1], t->add, t->pair);
+	hook(test, &u[2], t->add);
+	/* With two, so that ftrace never calls one directly. */
+	hook(test, &u[3], t->add, t->pair);
+	hook(test, &u[4], t->add, t->pair);
+	t->add(1, 2);
+	t->pair(1, 2);
+	expect_calls(test, &u[0], 1);
+	expect_calls(test, &u[1], 2);
+	expect_calls(test, &u[2], 1);
+	/* One has one less, another one more. */
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[1].gops.ops, add, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[2].gops.ops, pair, 0, 0), 0);
+	t->add(1, 2);
+	t->pair(1, 2);
+	expect_calls(test, &u[0], 2);
+	expect_calls(test, &u[1], 3);
+	expect_calls(test, &u[2], 3);
+	/* What is in both filters is not traced. */
+	snprintf(name, sizeof(name), "%ps", t->add);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&u[2].gops.ops, name, strlen(name), 1), 0);
+	t->add(1, 2);
+	t->pair(1, 2);
+	expect_calls(test, &u[0], 3);
+	expect_calls(test, &u[1], 4);
+	expect_calls(test, &u[2], 4);
+	/* And who goes is not called; nor is one who is no user, and sees that. */
+	unhook(&u[1]);
+	plain_calls = 0;
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&plain_ops, add, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&plain_ops), 0);
+	t->add(1, 2);
+	KUNIT_EXPECT_EQ(test, plain_calls, 1);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&plain_ops), 0);
+	ftrace_free_filter(&plain_ops);
+	t->add(1, 2);
+	KUNIT_EXPECT_EQ(test, plain_calls, 1);
+	t->pair(1, 2);
+	expect_calls(test, &u[0], 5);
+	expect_calls(test, &u[1], 4);
+	expect_calls(test, &u[2], 5);
+	expect_calls(test, &u[3], 9);
+	expect_calls(test, &u[4], 9);
+	expect_stack_empty(test);
+}
+#endif
+
+#ifdef CONFIG_FPROBE
+struct fprobe_seen {
+	struct fprobe	fp;
+	unsigned int	entries;
+	unsigned int	exits;
+};
+
+static void seen_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	container_of(fp, struct fprobe_seen, fp)->entries++;
+}
+
+static void seen_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	container_of(fp, struct fprobe_seen, fp)->exits++;
+}
+
+/* Of fprobes that are called at once, each is called as it would be alone. */
+static void hook_fprobes(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long add = (unsigned long)t->add;
+	struct fprobe_seen *seen;
+	int i, nr = 40;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "fprobes are of functions that ftrace knows");
+	seen = kunit_kcalloc(test, nr, sizeof(*seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	for (i = 0; i < nr; i++) {
+		seen[i].fp.entry_handler = seen_entry;
+		seen[i].fp.exit_handler = seen_exit;
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen[i].fp, &add, 1), 0);
+		/* Between others of the same function. */
+		if (i % 8 == 5)
+			hook(test, &users[i], t->add);
+	}
+	/* One has no use for the return, the next time. */
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen[3].fp), 0);
+	seen[3].fp.exit_handler = NULL;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen[3].fp, &add, 1), 0);
+	for (i = 0; i < nr; i += 4)
+		disable_fprobe(&seen[i].fp);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	for (i = 0; i < nr; i++) {
+		if (i % 2)
+			disable_fprobe(&seen[i].fp);
+		else
+			enable_fprobe(&seen[i].fp);
+	}
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	for (i = 0; i < nr; i++) {
+		unsigned int calls = i % 4 == 2 ? 2 : 1;
+
+		KUNIT_EXPECT_EQ(test, seen[i].entries, calls);
+		KUNIT_EXPECT_EQ(test, seen[i].exits, i == 3 ? 0 : calls);
+		KUNIT_EXPECT_EQ(test, seen[i].fp.nmissed, 0);
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen[i].fp), 0);
+		if (i % 8 == 5)
+			expect_calls(test, &users[i], 2);
+	}
+	expect_stack_empty(test);
+}
+#endif
+
 /* A callback that calls the function it is for, as deep as it is let. */
 static struct {
 	const struct fgraph_kunit_targets *t;
@@ -2658,6 +2792,12 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_kretprobe_rcu, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_nested, via_gen),
 	KUNIT_CASE_PARAM(hook_chain, via_gen),
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	KUNIT_CASE_PARAM(hook_filters, via_gen),
+#endif
+#ifdef CONFIG_FPROBE
+	KUNIT_CASE_PARAM(hook_fprobes, via_gen),
+#endif
 	KUNIT_CASE_PARAM(hook_fprobe_in_handler, via_gen),
 	KUNIT_CASE_PARAM(hook_chain_in_callback, via_gen),
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER

@@ -432,20 +432,18 @@ static __always_inline void fgraph_stack_drop_done(struct fgraph_stack *st)
 static __always_inline void fgraph_stack_drop_run(struct fgraph_stack *st, void *rec,
 						  struct fgraph_frame *frame, bool flat)
 {
-	for (;;) {
-		unsigned long below = flat && rec != frame ? 0 : fgraph_slots(fgraph_head(rec));
+	while (rec != frame) {
+		unsigned long below = flat ? 0 : fgraph_slots(fgraph_head(rec));
 		void *next = rec - ((below + 1) << FGRAPH_SLOT_SHIFT);
 
 		if (unlikely(below))
 			fgraph_stack_clean(rec, below);
-		if (rec == frame) {
-			fgraph_stack_drop_header(st, rec, next);
-			return;
-		}
 		fgraph_set_head(rec, FGRAPH_NONE);
 		barrier();
 		rec = fgraph_record_below(next);
 	}
+	/* Its data may be below where that of the entries is not. */
+	fgraph_stack_drop(st, rec);
 }
 
 /* The frame that a record is, or is an entry of; NULL if it is neither. */

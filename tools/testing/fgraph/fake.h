@@ -270,11 +270,22 @@ struct ftrace_regs {
 	struct pt_regs		regs;
 };
 
+struct ftrace_index_entry;
+
 struct ftrace_ops {
 	void			(*func)(unsigned long ip, unsigned long parent_ip,
 					struct ftrace_ops *op, struct ftrace_regs *fregs);
+	void			(*batch_func)(unsigned long ip,
+					      const struct ftrace_index_entry *entry,
+					      unsigned long nr, struct ftrace_regs *fregs);
 	unsigned long		flags;
 	bool			registered;
+};
+
+#define FTRACE_BATCH		16
+
+struct ftrace_index_entry {
+	struct ftrace_ops	*ops;
 };
 
 #define DEFINE_STATIC_KEY_FALSE(key)	bool key

@@ -313,6 +313,8 @@ int fuzz(const unsigned char *data, size_t size)
 	in_callbacks = 0;
 	model_start();
 	model_in_callback = in_callback;
+	/* By what is no input to anything else. */
+	model_batch = size & 1;
 
 	while (input < input_end) {
 		switch (get(26)) {

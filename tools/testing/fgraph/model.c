@@ -7,6 +7,8 @@ struct task *model_now;
 struct user model_user[MAX_USERS];
 bool model_no_memory;
 bool model_stepped;
+bool model_batch;
+bool model_several;
 unsigned long model_checks;
 
 static void no_step(bool on)
@@ -217,7 +219,7 @@ struct call *model_call(unsigned long func)
 	t->sp -= PLACE_WORDS;
 	c->retp = t->sp;
 	c->func = func;
-	c->ret = 0x7000000 + 64 * func + t->nr_calls;
+	c->ret = 0x7000000 + ((unsigned long)t->made++ << 24) + 64 * func + t->nr_calls;
 	c->nr = 0;
 	c->full = false;
 	c->state = SETTLED;
@@ -400,6 +402,18 @@ static struct user *next_user(struct user *u)
 	return u->gops.next ? user_of(u->gops.next) : NULL;
 }
 
+static struct fgraph_ops *hook_batch(struct call *c, struct user *u)
+{
+	struct fgraph_ops *users[MAX_ENTRIES + 1], **at = users;
+
+	for (; u; u = next_user(u))
+		*at++ = &u->gops;
+	*at = NULL;
+	at = STEP(fgraph_hook_batch(users, c->func, &c->fregs));
+	expect(!at || (at >= users && at < users + MAX_ENTRIES));
+	return at ? *at : NULL;
+}
+
 /* As ftrace and kprobes do. Returns who misses the call. */
 static struct user *hook(struct call *c, struct user *u, bool traced, bool chain, bool busy)
 {
@@ -407,7 +421,9 @@ static struct user *hook(struct call *c, struct user *u, bool traced, bool chain
 	int err;
 
 	preempt_disable_notrace();
-	if (chain) {
+	if (chain && model_batch) {
+		missed = hook_batch(c, u);
+	} else if (chain) {
 		missed = STEP(fgraph_hook_chain(&u->gops, c->func, &c->fregs));
 	} else {
 		err = traced ? STEP(fgraph_hook_ftrace(&u->gops, c->func, &c->fregs)) :
@@ -499,6 +515,7 @@ void model_link(struct user **users, int nr)
 /* Those after one who misses the call are not hooked yet. */
 void model_hook_chain(struct call *c, struct user *u)
 {
+	model_several = true;
 	while (u && (u = hook_from(c, u, true)))
 		u = next_user(u);
 }

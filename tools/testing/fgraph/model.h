@@ -88,6 +88,8 @@ struct task {
 	unsigned long		*sp;
 	int			nr_calls;
 	int			nr_dead;
+	/* So many calls there were, no two of which return to the same place. */
+	unsigned int		made;
 	/* The walk of somebody who is slow. */
 	unsigned long		stale;
 	struct call		call[MAX_CALLS];
@@ -103,6 +105,10 @@ extern struct user model_user[MAX_USERS];
 extern bool model_no_memory;
 /* Interrupts come between any two instructions. */
 extern bool model_stepped;
+/* Are those who are linked hooked as a batch, or as a chain? */
+extern bool model_batch;
+/* Have several been hooked in one go? */
+extern bool model_several;
 extern unsigned long model_checks;
 /* Called around what may be interrupted, and in callbacks. */
 extern void (*model_step)(bool on);

@@ -1081,6 +1081,16 @@ static void setup_first_gone(void)
 	expect(!model_unregister(&model_user[CHAIN_16]));
 }
 
+/* What is on top has the place of the call that is to come, and its function. */
+static void setup_abandoned_same(void)
+{
+	setup_one();
+	link(CHAIN_16, CHAIN_8, CHAIN_24, CHAIN_0);
+	call(10, SIMPLE);
+	model_abandon(1);
+	expect(!model_unregister(&model_user[CHAIN_16]));
+}
+
 static int many_first;
 
 /* The newest first. */
@@ -1560,6 +1570,7 @@ static const struct scenario scenarios[] = {
 	{ "run with data into the second half", setup_half_data, run_half_data, true },
 	{ "chain where another frame is on top", setup_one, run_chain_not_there },
 	{ "first push of a task by a chain, first gone", setup_first_gone, run_chain },
+	{ "chain above the same call, abandoned, first gone", setup_abandoned_same, run_chain },
 	{ "return below abandoned entries", setup_entries_above, run_return_below, .many = true },
 	{ "push above abandoned entries", setup_entries_above, run_one, .many = true },
 	{ "large push above abandoned entries", setup_entries_above, run_data, .many = true },
@@ -1612,7 +1623,6 @@ static void run_scenario(int n, enum effort effort)
 	unsigned long i, j, points, second, stride;
 	int k, l;
 
-	scenario = &scenarios[n];
 	for (k = 0; k < nr; k++) {
 #ifdef STEP_TRAP
 		if (effort == QUICK && (n + k) % 4)
@@ -1713,7 +1723,13 @@ int main(int argc, char **argv)
 		memset(counts, 0, sizeof(*counts));
 		if (!fork()) {
 			alarm(effort == QUICK ? 100 : effort == LONG ? 3600 : 0);
+			scenario = &scenarios[i];
+			model_several = false;
 			run_scenario(i, effort);
+			/* Those who are linked once more, the other way. */
+			model_batch = true;
+			if (model_several)
+				run_scenario(i, effort);
 			counts->checks = model_checks;
 			_exit(0);
 		}
