@@ -1155,6 +1155,25 @@ static __always_inline int fgraph_open_run(struct fgraph_run *run, struct fgraph
 	return 1;
 }
 
+static __always_inline struct fgraph_ops **hook_batch(struct fgraph_ops **users,
+						     unsigned long ip,
+						     struct ftrace_regs *fregs)
+{
+	unsigned long *slot = fgraph_entry_slot(&fregs->regs), ret = READ_ONCE(*slot);
+	struct fgraph_ops *gops = *users;
+	struct fgraph_run run;
+	int opened = -1;
+
+	if (!fgraph_is_hooked(ret))
+		opened = fgraph_open_run(&run, gops, ip, &fregs->regs, slot, ret);
+	if (opened >= 0)
+		gops = *++users;
+	/* Unless something that the callback called was abandoned. */
+	if (likely(opened > 0 && READ_ONCE(run.st->top) == run.top))
+		gops = fgraph_join_run(gops, &users, run, &fregs->regs);
+	return likely(!gops) ? NULL : fgraph_batch_rest(users, ip, &fregs->regs);
+}
+
 /**
  * fgraph_hook_batch() - hook the return of a call for several users
  * @users:	the users, at least one, and NULL behind the last
@@ -1171,19 +1190,7 @@ static __always_inline int fgraph_open_run(struct fgraph_run *run, struct fgraph
 struct fgraph_ops **fgraph_hook_batch(struct fgraph_ops **users, unsigned long ip,
 				      struct ftrace_regs *fregs)
 {
-	unsigned long *slot = fgraph_entry_slot(&fregs->regs), ret = READ_ONCE(*slot);
-	struct fgraph_ops *gops = *users;
-	struct fgraph_run run;
-	int opened = -1;
-
-	if (!fgraph_is_hooked(ret))
-		opened = fgraph_open_run(&run, gops, ip, &fregs->regs, slot, ret);
-	if (opened >= 0)
-		gops = *++users;
-	/* Unless something that the callback called was abandoned. */
-	if (likely(opened > 0 && READ_ONCE(run.st->top) == run.top))
-		gops = fgraph_join_run(gops, &users, run, &fregs->regs);
-	return likely(!gops) ? NULL : fgraph_batch_rest(users, ip, &fregs->regs);
+	return hook_batch(users, ip, fregs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_batch);
 
@@ -1263,11 +1270,10 @@ static void fgraph_ftrace_batch(unsigned long ip, const struct ftrace_index_entr
 		*at++ = container_of(entry->ops, struct fgraph_ops, ops);
 	*at = NULL;
 
-	at = users;
-	do {
+	at = hook_batch(users, ip, fregs);
+	/* One has missed it. */
+	while (unlikely(at) && *++at)
 		at = fgraph_hook_batch(at, ip, fregs);
-		/* One has missed it. */
-	} while (unlikely(at) && *++at);
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_batch);
 
