@@ -1155,9 +1155,8 @@ static __always_inline int fgraph_open_run(struct fgraph_run *run, struct fgraph
 	return 1;
 }
 
-static __always_inline struct fgraph_ops **hook_batch(struct fgraph_ops **users,
-						     unsigned long ip,
-						     struct ftrace_regs *fregs)
+static __always_inline struct fgraph_ops **
+hook_batch(struct fgraph_ops **users, unsigned long ip, struct ftrace_regs *fregs)
 {
 	unsigned long *slot = fgraph_entry_slot(&fregs->regs), ret = READ_ONCE(*slot);
 	struct fgraph_ops *gops = *users;

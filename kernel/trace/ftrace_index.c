@@ -48,6 +48,7 @@ static bool is_asked(struct ftrace_ops *ops)
 	return !filter || !filter->count || filter->count > FTRACE_INDEX_FUNCTIONS;
 }
 
+/* The list ends in a stub, whose next is NULL. */
 static struct ftrace_ops *called(struct ftrace_ops *ops)
 {
 	while (ops && (ops->flags & FTRACE_OPS_FL_STUB))
@@ -65,10 +66,6 @@ static struct ftrace_ops *next_called(struct ftrace_ops *ops)
 {
 	return called(rcu_dereference_protected(ops->next, lockdep_is_held(&ftrace_lock)));
 }
-
-/* The list ends in a stub, whose next is NULL. */
-#define for_each_called(ops) \
-	for (ops = first_called(); ops; ops = next_called(ops))
 
 /*
  * Take each function of an ops to its bucket: only count it, at two further, or
@@ -165,7 +162,7 @@ static struct ftrace_index *make_index(void)
 	struct ftrace_ops *ops;
 	size_t size;
 
-	for_each_called(ops) {
+	for (ops = first_called(); ops; ops = next_called(ops)) {
 		/* The list function says so. */
 		if (!ops->func)
 			return NULL;
@@ -180,26 +177,26 @@ static struct ftrace_index *make_index(void)
 	entries += functions;
 	buckets = roundup_pow_of_two(max(functions, 2UL));
 	size = ALIGN(struct_size(index, bucket, buckets + 2), sizeof(long));
-	index = kvzalloc(size + array_size(entries, sizeof(*index->entry)), GFP_KERNEL);
+	index = kvzalloc(size_add(size, array_size(entries, sizeof(*index->entry))), GFP_KERNEL);
 	if (!index)
 		return NULL;
 	index->bits = ilog2(buckets);
 	index->entry = (void *)index + size;
 
-	for_each_called(ops) {
+	for (ops = first_called(); ops; ops = next_called(ops)) {
 		if (!is_asked(ops))
 			add_functions(index, ops, false);
 	}
 	for (i = 2; i < buckets + 2; i++)
 		index->bucket[i] += index->bucket[i - 1];
-	for_each_called(ops) {
+	for (ops = first_called(); ops; ops = next_called(ops)) {
 		if (!is_asked(ops))
 			add_functions(index, ops, true);
 	}
 
 	index->asked = index->entry + index->bucket[buckets];
 	index->end = index->asked;
-	for_each_called(ops) {
+	for (ops = first_called(); ops; ops = next_called(ops)) {
 		if (is_asked(ops))
 			(index->end++)->ops = ops;
 	}
