@@ -376,14 +376,22 @@ static int churner(void *unused)
 
 static DEFINE_PER_CPU(struct hrtimer, timers);
 
+/*
+ * The calls may take longer than the time between two interrupts, where all that
+ * they do is checked by a debug kernel: others are to go on as well.
+ */
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
+	ktime_t before = ktime_get(), after;
 	u32 ns = 1000 * timer_us;
+	u64 pause;
 
 	call_some(get_random_u32(), 5);
 	if (READ_ONCE(stopping))
 		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, ns_to_ktime(ns / 2 + get_random_u32() % ns));
+	after = ktime_get();
+	pause = max_t(u64, ns / 2 + get_random_u32() % ns, 4 * ktime_sub(after, before));
+	hrtimer_set_expires(timer, ktime_add_ns(after, pause));
 	return HRTIMER_RESTART;
 }
 

@@ -1038,28 +1038,26 @@ static __always_inline struct fgraph_ops *fgraph_join_run(struct fgraph_ops *gop
 		unsigned long tag = smp_load_acquire(&gops->tag), bit = fgraph_user_bit(tag);
 		unsigned long head = fgraph_run_head(run.top, run.bits, gops->entry.head, tag);
 		struct fgraph_entry *entry;
+		bool simple;
 
 		if (unlikely(!tag || ((run.users & bit) && !(head & FGRAPH_FALLING))))
 			break;
 		run.users |= bit;
-		if (READ_ONCE(gops->simple)) {
-			if (unlikely(!fgraph_stack_fits_slot(run.top)))
-				break;
+		simple = READ_ONCE(gops->simple);
+		if (unlikely(simple ? !fgraph_stack_fits_slot(run.top) :
+				      !batch || !fgraph_stack_fits(run.top, gops->entry.size)))
+			break;
+		if (simple)
 			entry = fgraph_stack_reserve_slot(run.st, run.top);
-			fgraph_entry_fill(entry, tag, run.frame, run.users);
-			fgraph_stack_commit(entry, head);
-		} else {
-			if (unlikely(!batch || !fgraph_stack_fits(run.top, gops->entry.size)))
-				break;
+		else
 			entry = fgraph_stack_reserve(run.st, run.top, &gops->entry, context);
-			fgraph_entry_fill(entry, tag, run.frame, run.users);
-			if (unlikely(!fgraph_wanted(gops, run.frame,
-						    (void *)entry + gops->entry.data, regs))) {
-				fgraph_unpush(run.st, entry, gops->entry.size);
-				continue;
-			}
-			fgraph_stack_commit(entry, head);
+		fgraph_entry_fill(entry, tag, run.frame, run.users);
+		if (!simple && unlikely(!fgraph_wanted(gops, run.frame,
+						       (void *)entry + gops->entry.data, regs))) {
+			fgraph_unpush(run.st, entry, gops->entry.size);
+			continue;
 		}
+		fgraph_stack_commit(entry, head);
 		flags |= gops->flags;
 		run.bits = head & FGRAPH_RUN_BITS;
 		run.top = entry;

@@ -448,15 +448,16 @@ noinline unsigned long fgraph_bench_nest(int depth)
 	return 1;
 }
 
-static void row_unwind(const char *row, int depth)
+static void row_unwind(const char *row, bool hooked, int depth)
 {
+	struct fgraph_ops *gops = NULL;
 	unsigned int plain, i, bad = 0;
-	struct fgraph_ops *gops;
 	unsigned long flags;
 
 	nest(depth);
 	plain = walked;
-	gops = add_graphs(1, "fgraph_bench_nest", 0);
+	if (hooked)
+		gops = add_graphs(1, "fgraph_bench_nest", 0);
 	local_irq_save(flags);
 	nest(depth);
 	nest(depth);
@@ -464,7 +465,7 @@ static void row_unwind(const char *row, int depth)
 	/* Only the callers, as without hooks. */
 	for (i = 0; i < depth; i++)
 		bad += walk[i] - (unsigned long)fgraph_bench_nest > 200;
-	if (gops && gops->entryfunc && walked == plain && !bad)
+	if ((!hooked || (gops && gops->entryfunc)) && walked == plain && !bad)
 		pr_info("fgraph_bench: = %s %lu.00\n", row, walk_ticks);
 	else
 		pr_info("fgraph_bench: = %s void: %u of %u found, %u wrong\n",
@@ -541,7 +542,9 @@ static int set_row(const char *val, const struct kernel_param *param)
 	else if (!strcmp(row, "all-three"))
 		row_kinds(row, true, true, true);
 	else if (sscanf(row, "unwind*%d", &nr) == 1)
-		row_unwind(row, nr);
+		row_unwind(row, true, nr);
+	else if (sscanf(row, "unwind-plain*%d", &nr) == 1)
+		row_unwind(row, false, nr);
 	else if (sscanf(row, "register-kretprobe*%d", &nr) == 1)
 		row_register(row, true, nr);
 	else if (sscanf(row, "register-graph*%d", &nr) == 1)

@@ -5,7 +5,8 @@
 set -u
 param=/sys/module/fgraph_bench/parameters
 row=$param/row
-target=fgraph_bench_target
+# shellcheck source=tests/bench/events.sh
+. "${0%/*}/events.sh"
 cd /sys/kernel/tracing || exit 1
 echo 0 >/proc/sys/kernel/watchdog 2>/dev/null
 insmod "$1" || exit 1
@@ -67,6 +68,7 @@ done
 [ -n "${QUICK:-}" ] || measure graph+1000
 echo "fgraph_bench_nest" >set_ftrace_filter
 for n in 10 50 200; do
+	measure "unwind-plain*$n"
 	measure "unwind*$n"
 done
 echo "$target" >set_ftrace_filter
@@ -74,11 +76,9 @@ echo function_graph >current_tracer
 measure function_graph plain
 echo nop >current_tracer
 echo >set_ftrace_filter
-echo "r:bench $target ret=\$retval" >kprobe_events
-echo 1 >events/kprobes/enable
+events 1
 measure r-event plain
-echo 0 >events/kprobes/enable
-echo >kprobe_events
+no_events
 
 [ -z "${QUICK:-}" ] || exit 0
 # Users who come and go, in ticks each: what they wait for included.
@@ -89,10 +89,6 @@ done
 echo >set_ftrace_filter
 # The same of events, by the clock that ticks with each instruction.
 begin=$(date +%s%N)
-for i in $(seq 1000); do
-	echo "r:bench$i $target \$retval"
-done >kprobe_events
-echo 1 >events/kprobes/enable
-echo 0 >events/kprobes/enable
-echo >kprobe_events
+events 1000
+no_events
 echo "@ register-r-event*1000 $((($(date +%s%N) - begin) / 1000))"

@@ -3,7 +3,8 @@
 # tasks asleep that never meet a hook, and what is left when it has gone.
 set -u
 param=/sys/module/fgraph_bench/parameters
-target=fgraph_bench_target
+# shellcheck source=tests/bench/events.sh
+. "${0%/*}/events.sh"
 cd /sys/kernel/tracing || exit 1
 insmod "$1" || exit 1
 echo 100000 >/proc/sys/kernel/threads-max
@@ -16,7 +17,7 @@ used() {
 	echo 3 >/proc/sys/vm/drop_caches
 	# What is freed late, and pages that CPUs keep for themselves.
 	sleep 1
-	echo 1 >/proc/sys/vm/compact_memory 2>/dev/null
+	[ ! -e /proc/sys/vm/compact_memory ] || echo 1 >/proc/sys/vm/compact_memory
 	while read -r name n _; do
 		case $name in
 		MemTotal:) all=$((all + n)) ;;
@@ -36,18 +37,6 @@ measure() {
 	after=$(used)
 	echo "@ $1 $((during - before))"
 	echo "@ $1,after $((after - before))"
-}
-
-events() {
-	local i
-	for i in $(seq "$1"); do
-		echo "r:bench$i $target \$retval"
-	done >kprobe_events
-	echo 1 >events/kprobes/enable
-}
-no_events() {
-	echo 0 >events/kprobes/enable
-	echo >kprobe_events
 }
 
 # What is made at the first use, and stays.

@@ -1,0 +1,16 @@
+# For guest.sh and memory.sh, in tracefs: events of the module's function.
+# shellcheck shell=bash
+target=fgraph_bench_target
+
+events() { # NR
+	local i
+	for i in $(seq "$1"); do
+		echo "r:bench$i $target ret=\$retval"
+	done >kprobe_events
+	echo 1 >events/kprobes/enable
+}
+
+no_events() {
+	echo 0 >events/kprobes/enable
+	echo >kprobe_events
+}
