@@ -40,7 +40,7 @@ MODULE_PARM_DESC(churners, "tasks that register and unregister users");
 
 static int timer_us = 1000;
 module_param(timer_us, int, 0444);
-MODULE_PARM_DESC(timer_us, "microseconds between calls in timer interrupts, 0 for none");
+MODULE_PARM_DESC(timer_us, "microseconds between calls in timer interrupts, at least, 0 for none");
 
 static int nmi_us = 1000;
 module_param(nmi_us, int, 0444);
@@ -375,10 +375,12 @@ static int churner(void *unused)
 }
 
 static DEFINE_PER_CPU(struct hrtimer, timers);
+static atomic64_t ticks;
 
 /*
  * The calls may take longer than the time between two interrupts, where all that
- * they do is checked by a debug kernel: others are to go on as well.
+ * they do is checked by a debug kernel: others are to go on as well. But it may
+ * also be that the machine was stopped meanwhile.
  */
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
@@ -386,11 +388,13 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	u32 ns = 1000 * timer_us;
 	u64 pause;
 
+	atomic64_inc(&ticks);
 	call_some(get_random_u32(), 5);
 	if (READ_ONCE(stopping))
 		return HRTIMER_NORESTART;
 	after = ktime_get();
-	pause = max_t(u64, ns / 2 + get_random_u32() % ns, 4 * ktime_sub(after, before));
+	pause = min_t(u64, 4 * ktime_sub(after, before), NSEC_PER_SEC / 10);
+	pause = max_t(u64, ns / 2 + get_random_u32() % ns, pause);
 	hrtimer_set_expires(timer, ktime_add_ns(after, pause));
 	return HRTIMER_RESTART;
 }
@@ -497,9 +501,9 @@ static unsigned long calls_for(struct torture_user *u)
 
 static int get_stats(char *buf, const struct kernel_param *kp)
 {
-	int len = scnprintf(buf, PAGE_SIZE, "calls %lu registered %lld nmis %lld wrong %lld\n",
-			    all_calls(), atomic64_read(&registered), atomic64_read(&nmis),
-			    atomic64_read(&wrong));
+	int len = scnprintf(buf, PAGE_SIZE, "calls %lu registered %lld ticks %lld nmis %lld wrong %lld\n",
+			    all_calls(), atomic64_read(&registered), atomic64_read(&ticks),
+			    atomic64_read(&nmis), atomic64_read(&wrong));
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(staying); i++) {
@@ -593,9 +597,10 @@ static void __exit fgraph_torture_exit(void)
 			bad = true;
 		}
 	}
-	pr_info("%s: calls %lu, registered %lld, returns to users that went %lld, nmis %lld, wrong %lld\n",
+	pr_info("%s: calls %lu, registered %lld, returns to users that went %lld, ticks %lld, nmis %lld, wrong %lld\n",
 		bad ? "FAILURE" : "SUCCESS", all_calls(), atomic64_read(&registered),
-		atomic64_read(&churn_returns), atomic64_read(&nmis), atomic64_read(&wrong));
+		atomic64_read(&churn_returns), atomic64_read(&ticks), atomic64_read(&nmis),
+		atomic64_read(&wrong));
 }
 
 module_init(fgraph_torture_init);
