@@ -167,8 +167,8 @@ bool fgraph_in_callback(int count)
 NOKPROBE_SYMBOL(fgraph_in_callback);
 
 /*
- * What callbacks call is not hooked, or it might go on for ever: but once. An
- * interrupt may not have said yet that it is one.
+ * What callbacks call is hooked once: not in callbacks of such a call, or it might
+ * go on for ever. An interrupt may not have said yet that it is one.
  */
 static noinline bool fgraph_recursion(unsigned long above)
 {
@@ -960,12 +960,13 @@ NOKPROBE_SYMBOL(fgraph_hook_asking);
  * @ip:		as the callback got it
  * @fregs:	as the callback got it, fgraph_retp_valid()
  *
- * As fgraph_hook(), but what callbacks call is not hooked.
+ * As fgraph_hook(), but in a callback of a call that a callback makes, nothing is
+ * hooked.
  *
  * Context: any, preemption disabled.
  *
- * Return: as fgraph_hook(), and -EBUSY in a callback, which &fgraph_ops.missed
- * counts, too.
+ * Return: as fgraph_hook(), and -EBUSY in such a callback, which
+ * &fgraph_ops.missed counts, too.
  */
 int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs)
 {

@@ -127,16 +127,11 @@ everyone() { # those who run, too: that it can be read
 # As the kernel prints them: of each CPU, of all tasks. Those that run are not to
 # be judged, nor lines that may be left over. A CPU may be within a trampoline.
 printed() {
-	local n=0 all=y
-	# It lingers in each lookup of a symbol: for all tasks, until RCU complains.
-	if [ -e /sys/kernel/debug/kcsan ]; then
-		echo '  no stacks of all tasks by sysrq: with KCSAN they take minutes'
-		all=
-	fi
+	local n=0
 	while [ ! -e /tmp/stop ]; do
 		n=$((n + 1))
 		echo l >/proc/sysrq-trigger
-		[ -z "$all" ] || [ $((n % 4)) -ne 1 ] || echo t >/proc/sysrq-trigger
+		[ $((n % 4)) -ne 1 ] || echo t >/proc/sysrq-trigger
 		sleep 0.5
 		dmesg -ct | awk '
 			/task:.* state:/ { skip = !/state:[SDI]/; print ""; next }
