@@ -8,7 +8,7 @@
 # cadical needs half the time of cbmc's own solver, but there is no trace then.
 
 command -v cbmc >/dev/null || {
-	echo "ok bmc # SKIP no cbmc: Debian 11 has it, 12 does not"
+	echo "ok bmc # SKIP no cbmc: Debian 11 and 13 have it, 12 does not"
 	exit 0
 }
 
