@@ -501,7 +501,8 @@ static unsigned long calls_for(struct torture_user *u)
 
 static int get_stats(char *buf, const struct kernel_param *kp)
 {
-	int len = scnprintf(buf, PAGE_SIZE, "calls %lu registered %lld ticks %lld nmis %lld wrong %lld\n",
+	int len = scnprintf(buf, PAGE_SIZE,
+			    "calls %lu registered %lld ticks %lld nmis %lld wrong %lld\n",
 			    all_calls(), atomic64_read(&registered), atomic64_read(&ticks),
 			    atomic64_read(&nmis), atomic64_read(&wrong));
 	int i;
