@@ -1,4 +1,4 @@
-# For guest.sh and memory.sh, in tracefs: events of the module's function.
+# For guest.sh, memory.sh and profile.py, in tracefs: events of the module's function.
 # shellcheck shell=bash
 target=fgraph_bench_target
 

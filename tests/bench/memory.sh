@@ -15,9 +15,8 @@ used() {
 	local n all=0
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
-	# What is freed late, and pages that CPUs keep for themselves.
+	# What is freed late.
 	sleep 1
-	[ ! -e /proc/sys/vm/compact_memory ] || echo 1 >/proc/sys/vm/compact_memory
 	while read -r name n _; do
 		case $name in
 		MemTotal:) all=$((all + n)) ;;

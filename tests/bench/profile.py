@@ -36,8 +36,8 @@ function_graph)
 	echo function_graph >current_tracer
 	ROW=plain ;;
 r-event)
-	echo 'r:bench fgraph_bench_target ret=$retval' >kprobe_events
-	echo 1 >events/kprobes/enable
+	. $dir/events.sh
+	events 1
 	ROW=plain ;;
 bpf-*)
 	echo 1 >/proc/sys/net/core/bpf_jit_kallsyms
