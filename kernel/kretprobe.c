@@ -25,31 +25,52 @@ int kretprobe_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 }
 NOKPROBE_SYMBOL(kretprobe_entry);
 
+/*
+ * Probes that the handler hits are skipped, and BPF asks which one runs. While
+ * there is a current kprobe, its status must be valid.
+ */
+static __always_inline void kretprobe_call(struct kretprobe *rp, struct kretprobe_instance *ri,
+					   const struct fgraph_frame *frame,
+					   struct fgraph_regs *regs)
+{
+	ri->rp = rp;
+	ri->ret_addr = (kprobe_opcode_t *)frame->ret;
+	__this_cpu_write(kprobe_ctlblk.kprobe_status, KPROBE_HIT_ACTIVE);
+	barrier();
+	__this_cpu_write(current_kprobe, &rp->kp);
+	rp->handler(ri, fgraph_get_regs(regs));
+}
+
+/* The handler of a probe has called the function, or was interrupted by what has. */
+static noinline __no_kcsan void kretprobe_return_within(struct kretprobe *rp,
+							struct kretprobe_instance *ri,
+							const struct fgraph_frame *frame,
+							struct fgraph_regs *regs)
+{
+	unsigned long status = __this_cpu_read(kprobe_ctlblk.kprobe_status);
+	struct kprobe *running = kprobe_running();
+
+	kretprobe_call(rp, ri, frame, regs);
+	__this_cpu_write(current_kprobe, running);
+	barrier();
+	__this_cpu_write(kprobe_ctlblk.kprobe_status, status);
+}
+NOKPROBE_SYMBOL(kretprobe_return_within);
+
 static __no_kcsan void kretprobe_return(struct fgraph_ops *gops,
 					const struct fgraph_frame *frame,
 					void *data, struct fgraph_regs *regs)
 {
 	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
-	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
-	unsigned long status = kcb->kprobe_status;
-	/* An interrupt puts back what it found: no race. */
-	struct kprobe *running = data_race(kprobe_running());
-	struct kretprobe_instance *ri = data;
 
-	ri->rp = rp;
-	ri->ret_addr = (kprobe_opcode_t *)frame->ret;
-	/*
-	 * Probes that the handler hits are skipped, and BPF asks which one
-	 * runs. While there is a current kprobe, its status must be valid. It is
-	 * while there is none that an interrupt's kprobe changes it: no matter.
-	 */
-	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
-	barrier();
-	__this_cpu_write(current_kprobe, &rp->kp);
-	rp->handler(ri, fgraph_get_regs(regs));
-	__this_cpu_write(current_kprobe, running);
-	barrier();
-	kcb->kprobe_status = status;
+	/* An interrupt puts back what it found: no race. */
+	if (unlikely(data_race(kprobe_running()))) {
+		kretprobe_return_within(rp, data, frame, regs);
+		return;
+	}
+	/* The status may stay: nothing is stepped where there is no current kprobe. */
+	kretprobe_call(rp, data, frame, regs);
+	__this_cpu_write(current_kprobe, NULL);
 }
 NOKPROBE_SYMBOL(kretprobe_return);
 

@@ -20,6 +20,7 @@
 
 struct fgraph_ops;
 struct fgraph_regs;
+struct ftrace_index_entry;
 struct ftrace_regs;
 struct pt_regs;
 struct task_struct;
@@ -158,10 +159,12 @@ struct fgraph_record {
  * @missed:	calls that this user did not get for lack of memory, or because
  *		they were made by a callback of fgraph
  * @tag:	private: id and generation while registered, else 0
+ * @slot_tag:	private: the same for a user who may want returns, and whose data
+ *		fit in one slot, else 0
+ * @simple_tag:	private: the same for such a user without entry callback
  * @frame:	private: its frames
  * @entry:	private: its entries in others' frames
  * @trampoline:	private: what its frames need as return address
- * @simple:	private: wants every return, and its data fit in one slot
  * @id:		private: where it is in the table of users
  * @word:	private: index of the task-local word
  *
@@ -184,10 +187,11 @@ struct fgraph_ops {
 	atomic_long_t		missed;
 	unsigned long		tag;
 #ifdef CONFIG_FGRAPH
+	unsigned long		slot_tag;
+	unsigned long		simple_tag;
 	struct fgraph_record	frame;
 	struct fgraph_record	entry;
 	unsigned long		trampoline;
-	bool			simple;
 #endif
 	unsigned int		id;
 	unsigned int		word;
@@ -219,8 +223,8 @@ void fgraph_remove_user(struct fgraph_ops *gops);
 bool fgraph_in_callback(int count);
 int fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
 int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs);
-struct fgraph_ops **fgraph_hook_batch(struct fgraph_ops **users, unsigned long ip,
-				      struct ftrace_regs *fregs);
+unsigned long fgraph_hook_batch(const struct ftrace_index_entry *batch, unsigned long nr,
+				long offset, unsigned long ip, struct ftrace_regs *fregs);
 struct fgraph_ops *fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip,
 				     struct ftrace_regs *fregs);
 

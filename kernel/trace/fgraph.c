@@ -64,15 +64,20 @@ static __always_inline bool fgraph_frame_has(struct fgraph_stack *st,
 	return frame->tag == tag;
 }
 
-/* Does the user want the return? Asked when the record is not visible yet. */
+/* Ask the user, if it has to be asked. When the record is not visible yet. */
+static __always_inline bool fgraph_ask(struct fgraph_ops *gops, struct fgraph_frame *frame,
+				       void *data, struct pt_regs *regs)
+{
+	return !gops->entryfunc ||
+	       gops->entryfunc(gops, frame, data, (struct ftrace_regs *)regs);
+}
+
+/* Does it want the return? Some users never do. */
 static __always_inline bool fgraph_wanted(struct fgraph_ops *gops,
 					  struct fgraph_frame *frame, void *data,
 					  struct pt_regs *regs)
 {
-	if (gops->entryfunc &&
-	    !gops->entryfunc(gops, frame, data, (struct ftrace_regs *)regs))
-		return false;
-	return gops->retfunc;
+	return fgraph_ask(gops, frame, data, regs) && gops->retfunc;
 }
 
 /* Out of the way. Returns the return address, so that nobody has to keep it. */
@@ -86,10 +91,10 @@ static noinline unsigned long fgraph_pop_frame(struct fgraph_stack *st,
 }
 NOKPROBE_SYMBOL(fgraph_pop_frame);
 
-/* Usually there is nothing else to drop. */
-static __always_inline void fgraph_unpush(struct fgraph_stack *st, void *rec, unsigned int size)
+/* Usually there is nothing else to drop. @rec takes one slot. */
+static __always_inline void fgraph_unpush(struct fgraph_stack *st, void *rec)
 {
-	if (likely(READ_ONCE(st->top) == rec && size == FGRAPH_SLOT))
+	if (likely(READ_ONCE(st->top) == rec))
 		fgraph_stack_drop_header(st, rec, rec - FGRAPH_SLOT);
 	else
 		fgraph_stack_pop(st, rec);
@@ -184,24 +189,10 @@ static __always_inline void fgraph_entry_fill(struct fgraph_entry *entry, unsign
 	entry->users = users;
 }
 
-/*
- * A call that is hooked already gets one more user. @entry is reserved, @head
- * for it, @users are those of its run.
- */
-static __always_inline void fgraph_join(struct fgraph_ops *gops, unsigned long tag,
-					struct fgraph_stack *st, struct fgraph_frame *frame,
-					struct fgraph_entry *entry, unsigned long head,
-					unsigned long users, struct pt_regs *regs)
+/* The trampoline that is there may not give all registers. */
+static __always_inline void fgraph_upgrade(unsigned int flags, struct pt_regs *regs)
 {
-	fgraph_entry_fill(entry, tag, frame, users);
-	if (!gops->simple &&
-	    unlikely(!fgraph_wanted(gops, frame, (void *)entry + gops->entry.data, regs))) {
-		fgraph_unpush(st, entry, gops->entry.size);
-		return;
-	}
-	fgraph_stack_commit(entry, head);
-
-	if (gops->flags & FGRAPH_FULL_REGS)
+	if (flags & FGRAPH_FULL_REGS)
 		WRITE_ONCE(*fgraph_entry_slot(regs), (unsigned long)fgraph_trampoline_full);
 }
 
@@ -254,8 +245,13 @@ static noinline int fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func
 			if (unlikely(!entry))
 				goto miss;
 			/* Of a run that was on top, nothing was dropped. */
-			fgraph_join(gops, tag, st, frame, entry, head | above,
-				    users | fgraph_user_bit(tag), regs);
+			fgraph_entry_fill(entry, tag, frame, users | fgraph_user_bit(tag));
+			if (!fgraph_wanted(gops, frame, (void *)entry + gops->entry.data, regs)) {
+				fgraph_stack_pop(st, entry);
+				return 0;
+			}
+			fgraph_stack_commit(entry, head | above);
+			fgraph_upgrade(gops->flags, regs);
 			return 0;
 		}
 		/* A tail call: both calls return at once, the newer one first. */
@@ -314,22 +310,31 @@ static __always_inline bool fgraph_is_hooked(unsigned long ret)
 }
 
 /*
- * The top of the task's stack, for those below, with the user's tag. False if
- * there is no stack, if a callback runs, or if the user has gone.
+ * The top of the task's stack, for those below. False if there is no stack, or if
+ * a callback runs.
  */
-static __always_inline bool fgraph_usual(struct fgraph_ops *gops, struct fgraph_stack **st,
-					 void **top, unsigned long *head, unsigned long *tag)
+static __always_inline bool fgraph_usual(struct fgraph_stack **st, void **top,
+					 unsigned long *head)
 {
 	/* With preemption off, fgraph_trim() waits for us. */
 	*st = READ_ONCE(current->fgraph_stack);
-	/* Before all else of @gops: whoever registers writes it last. */
-	*tag = smp_load_acquire(&gops->tag);
-	if (unlikely(!*st || !*tag))
+	if (unlikely(!*st))
 		return false;
 	*top = READ_ONCE((*st)->top);
 	*head = fgraph_head(*top);
 	/* All of FGRAPH_CONTEXT is zero without this. */
 	return !(*head & FGRAPH_INSIDE);
+}
+
+/* For a record of one slot, which is zero until it is complete: (5). */
+static __always_inline bool fgraph_ask_slot(struct fgraph_ops *gops, struct fgraph_frame *frame,
+					    void *rec, void *data, struct pt_regs *regs)
+{
+	if (!gops->entryfunc)
+		return true;
+	fgraph_set_head(rec, FGRAPH_RESERVED | fgraph_context());
+	barrier();
+	return fgraph_ask(gops, frame, data, regs);
 }
 
 /*
@@ -339,29 +344,34 @@ static __always_inline bool fgraph_usual(struct fgraph_ops *gops, struct fgraph_
 static noinline int fgraph_hook_again(struct fgraph_ops *gops, unsigned long func,
 				      struct pt_regs *regs, bool traced)
 {
-	unsigned long head, tag, users, bits, bit;
+	/* Before all else of @gops: whoever registers writes it last. */
+	unsigned long tag = smp_load_acquire(&gops->slot_tag);
+	unsigned long head, users, bits, bit;
 	struct fgraph_entry *entry;
 	struct fgraph_frame *frame;
 	struct fgraph_stack *st;
 	void *top;
 
-	if (unlikely(!fgraph_usual(gops, &st, &top, &head, &tag)))
+	if (unlikely(!tag || !fgraph_usual(&st, &top, &head)))
 		goto slow;
 	frame = fgraph_run_of(top, head, &users, &bits);
 	if (unlikely(!frame || frame->retp != fgraph_retp(regs) || frame->func != func ||
-		     !fgraph_stack_fits(top, gops->entry.size)))
+		     !fgraph_stack_fits_slot(top)))
 		goto slow;
-	head = fgraph_run_head(top, bits, gops->entry.head, tag);
+	head = fgraph_run_head(top, bits, FGRAPH_ENTRY | FGRAPH_RUN_BITS, tag);
 	bit = fgraph_user_bit(tag);
 	/* Who is older than all in the run is none of them. */
 	if (unlikely((users & bit) && !(head & FGRAPH_FALLING) &&
 		     fgraph_frame_has(st, frame, tag)))
 		goto slow;
-	if (gops->simple)
-		entry = fgraph_stack_reserve_slot(st, top);
-	else
-		entry = fgraph_stack_reserve(st, top, &gops->entry, fgraph_context());
-	fgraph_join(gops, tag, st, frame, entry, head, users | bit, regs);
+	entry = fgraph_stack_reserve_slot(st, top);
+	fgraph_entry_fill(entry, tag, frame, users | bit);
+	if (unlikely(!fgraph_ask_slot(gops, frame, entry, entry->data, regs))) {
+		fgraph_unpush(st, entry);
+		return 0;
+	}
+	fgraph_stack_commit(entry, head);
+	fgraph_upgrade(gops->flags, regs);
 	return 0;
 slow:
 	return fgraph_hook_unusual(gops, func, regs, traced);
@@ -381,62 +391,83 @@ static __always_inline void fgraph_frame_fill(struct fgraph_frame *frame, unsign
 /* An unwinder that finds the trampoline must find the frame. */
 static __always_inline void fgraph_frame_commit(struct fgraph_ops *gops,
 						struct fgraph_frame *frame,
-						unsigned long *slot)
+						unsigned long head, unsigned long *slot)
 {
-	fgraph_stack_commit(frame, gops->frame.head);
+	fgraph_stack_commit(frame, head);
 	WRITE_ONCE(*slot, gops->trampoline);
 }
 
 /*
- * And nearly all that are not, for a user who is &fgraph_ops.simple. Calls
- * nothing, so needs no registers but those that a callee may use.
+ * And nearly all that are not, for a user with a &fgraph_ops.simple_tag. Calls
+ * nothing, so needs no registers but those that a callee may use. Returns false
+ * if nothing was done.
  */
 static __always_inline bool fgraph_hook_simple(struct fgraph_ops *gops, unsigned long func,
 					       struct pt_regs *regs, unsigned long *slot,
 					       unsigned long ret)
 {
+	/* Before all else of @gops: whoever registers writes it last. */
+	unsigned long tag = smp_load_acquire(&gops->simple_tag);
+	unsigned long *retp = fgraph_retp(regs), head;
 	struct fgraph_frame *frame;
-	unsigned long head, tag;
 	struct fgraph_stack *st;
 	void *top;
 
-	if (unlikely(!fgraph_usual(gops, &st, &top, &head, &tag) ||
-		     !fgraph_stack_fits_slot(top)))
+	if (!tag)
+		return false;
+	if (unlikely(!fgraph_usual(&st, &top, &head) || !fgraph_stack_fits_slot(top)))
 		return false;
 	frame = fgraph_stack_reserve_slot(st, top);
-	fgraph_frame_fill(frame, tag, func, ret, fgraph_retp(regs));
-	fgraph_frame_commit(gops, frame, slot);
+	fgraph_frame_fill(frame, tag, func, ret, retp);
+	fgraph_frame_commit(gops, frame, FGRAPH_FRAME, slot);
 	return true;
 }
+
+/* Much data, or no returns wanted, or not in a usual state. */
+static noinline int fgraph_hook_sized(struct fgraph_ops *gops, unsigned long func,
+				      struct pt_regs *regs, bool traced,
+				      unsigned long *slot, unsigned long ret)
+{
+	/* Before all else of @gops: whoever registers writes it last. */
+	unsigned long tag = smp_load_acquire(&gops->tag), head;
+	struct fgraph_frame *frame;
+	struct fgraph_stack *st;
+	void *top;
+
+	if (unlikely(!tag || !fgraph_usual(&st, &top, &head) ||
+		     !fgraph_stack_fits(top, gops->frame.size)))
+		return fgraph_hook_unusual(gops, func, regs, traced);
+	frame = fgraph_stack_reserve(st, top, &gops->frame, fgraph_context());
+	fgraph_frame_fill(frame, tag, func, ret, fgraph_retp(regs));
+	if (likely(fgraph_wanted(gops, frame, (void *)frame + gops->frame.data, regs)))
+		fgraph_frame_commit(gops, frame, gops->frame.head, slot);
+	else
+		fgraph_stack_pop(st, frame);
+	return 0;
+}
+NOKPROBE_SYMBOL(fgraph_hook_sized);
 
 /* Any user. @ret is the return address, which is at @slot. */
 static __always_inline int fgraph_hook_first(struct fgraph_ops *gops, unsigned long func,
 					     struct pt_regs *regs, bool traced,
 					     unsigned long *slot, unsigned long ret)
 {
+	/* Before all else of @gops: whoever registers writes it last. */
+	unsigned long tag = smp_load_acquire(&gops->slot_tag);
+	unsigned long *retp = fgraph_retp(regs), head;
 	struct fgraph_frame *frame;
 	struct fgraph_stack *st;
-	unsigned long head, tag;
 	void *top;
 
-	if (READ_ONCE(gops->simple)) {
-		if (likely(fgraph_hook_simple(gops, func, regs, slot, ret)))
-			return 0;
-		goto slow;
-	}
-
-	if (unlikely(!fgraph_usual(gops, &st, &top, &head, &tag) ||
-		     !fgraph_stack_fits(top, gops->frame.size)))
-		goto slow;
-	frame = fgraph_stack_reserve(st, top, &gops->frame, fgraph_context());
-	fgraph_frame_fill(frame, tag, func, ret, fgraph_retp(regs));
-	if (likely(fgraph_wanted(gops, frame, (void *)frame + gops->frame.data, regs)))
-		fgraph_frame_commit(gops, frame, slot);
+	if (unlikely(!tag || !fgraph_usual(&st, &top, &head) || !fgraph_stack_fits_slot(top)))
+		return fgraph_hook_sized(gops, func, regs, traced, slot, ret);
+	frame = fgraph_stack_reserve_slot(st, top);
+	fgraph_frame_fill(frame, tag, func, ret, retp);
+	if (likely(fgraph_ask_slot(gops, frame, frame, frame->data, regs)))
+		fgraph_frame_commit(gops, frame, FGRAPH_FRAME, slot);
 	else
-		fgraph_unpush(st, frame, gops->frame.size);
+		fgraph_unpush(st, frame);
 	return 0;
-slow:
-	return fgraph_hook_unusual(gops, func, regs, traced);
 }
 
 /* Preemption is disabled. */
@@ -462,8 +493,8 @@ static __always_inline int fgraph_hook_fast(struct fgraph_ops *gops, unsigned lo
  * address.
  *
  * Context: any, preemption disabled; before the function has done anything.
- * The caller sees to it that callbacks do not recurse without end, by what they
- * call being hooked again.
+ * Not in an entry callback of the same call. The caller sees to it that callbacks
+ * do not recurse without end, by what they call being hooked again.
  *
  * Return: 0, or -ENOMEM if the user misses the call for lack of memory, which
  * &fgraph_ops.missed counts.
@@ -565,20 +596,42 @@ static noinline unsigned long fgraph_return_slow(struct fgraph_stack *st, unsign
 }
 NOKPROBE_SYMBOL(fgraph_return_slow);
 
-/* Tell those of a run who have joined. @flat: FGRAPH_FLAT is set. */
+/* Tell those of a run. */
 static __always_inline bool fgraph_tell_run(void *top, struct fgraph_frame *frame,
-					    struct fgraph_regs *regs, bool flat)
+					    unsigned long frame_head, struct fgraph_regs *regs)
 {
 	bool gone = false;
 	void *rec = top;
 
 	while (rec != frame) {
 		struct fgraph_entry *entry = rec;
-		unsigned long head = flat ? FGRAPH_ENTRY : fgraph_head(entry);
+		unsigned long head = fgraph_head(entry);
 
 		gone |= fgraph_tell(entry->tag, frame, fgraph_entry_data(entry, head), regs);
 		rec = fgraph_record_below(rec - fgraph_size(head));
 	}
+	gone |= fgraph_tell(frame->tag, frame, fgraph_frame_data(frame, frame_head), regs);
+	return gone;
+}
+
+/* The same where each takes one slot. */
+static __always_inline bool fgraph_tell_flat(void *top, struct fgraph_frame *frame,
+					     struct fgraph_regs *regs)
+{
+	bool gone = false;
+	void *rec = top;
+
+	do {
+		void *end = fgraph_stack_adjacent(rec, frame);
+
+		do {
+			struct fgraph_entry *entry = rec;
+
+			gone |= fgraph_tell(entry->tag, frame, entry->data, regs);
+			rec -= FGRAPH_SLOT;
+		} while (rec != end);
+	} while (unlikely(rec != frame) && (rec = fgraph_record_below(rec)) != frame);
+	gone |= fgraph_tell(frame->tag, frame, frame->data, regs);
 	return gone;
 }
 
@@ -589,7 +642,7 @@ static __always_inline bool fgraph_tell_run(void *top, struct fgraph_frame *fram
 static noinline unsigned long fgraph_return_run(struct fgraph_stack *st, unsigned long *retp,
 						struct fgraph_regs *regs)
 {
-	unsigned long head, ret, users, bits;
+	unsigned long head, below, ret, users, bits;
 	struct fgraph_frame *frame;
 	bool gone, flat;
 	void *top;
@@ -601,7 +654,8 @@ static noinline unsigned long fgraph_return_run(struct fgraph_stack *st, unsigne
 	frame = fgraph_run_of(top, head, &users, &bits);
 	if (unlikely(!frame || frame->retp != retp))
 		goto slow;
-	if (unlikely((head | fgraph_head(frame)) & (FGRAPH_CONTEXT | FGRAPH_TAIL | FGRAPH_OVER)))
+	below = fgraph_head(frame);
+	if (unlikely((head | below) & (FGRAPH_CONTEXT | FGRAPH_TAIL | FGRAPH_OVER)))
 		goto slow;
 
 	ret = frame->ret;
@@ -609,12 +663,11 @@ static noinline unsigned long fgraph_return_run(struct fgraph_stack *st, unsigne
 		fgraph_fixup_regs(regs->full, ret);
 	fgraph_set_head(top, head | fgraph_context());
 	barrier();
-	flat = head & FGRAPH_FLAT;
+	flat = (head & FGRAPH_FLAT) && below == FGRAPH_FRAME;
 	if (likely(flat))
-		gone = fgraph_tell_run(top, frame, regs, true);
+		gone = fgraph_tell_flat(top, frame, regs);
 	else
-		gone = fgraph_tell_run(top, frame, regs, false);
-	gone |= fgraph_tell(frame->tag, frame, fgraph_frame_data(frame, fgraph_head(frame)), regs);
+		gone = fgraph_tell_run(top, frame, below, regs);
 
 	WRITE_ONCE(*fgraph_record_slot(retp), ret);
 	barrier();
@@ -622,9 +675,9 @@ static noinline unsigned long fgraph_return_run(struct fgraph_stack *st, unsigne
 	if (unlikely(READ_ONCE(st->top) != top))
 		fgraph_stack_pop(st, frame);
 	else if (likely(flat))
-		fgraph_stack_drop_run(st, top, frame, true);
+		fgraph_stack_drop_flat(st, top, frame);
 	else
-		fgraph_stack_drop_run(st, top, frame, false);
+		fgraph_stack_drop_run(st, top, frame);
 	if (unlikely(gone))
 		fgraph_user_gone();
 	return ret;
@@ -852,8 +905,6 @@ static int add_user(struct fgraph_ops *gops)
 				    offsetof(struct fgraph_frame, data));
 	gops->entry = fgraph_record(FGRAPH_ENTRY, gops->data_size,
 				    offsetof(struct fgraph_entry, data));
-	gops->simple = !gops->entryfunc && gops->frame.size == FGRAPH_SLOT &&
-		       gops->entry.size == FGRAPH_SLOT;
 	gops->trampoline = (unsigned long)(gops->flags & FGRAPH_FULL_REGS ?
 					   fgraph_trampoline_full : fgraph_trampoline_light);
 	if (gops->flags & FGRAPH_TASK_WORD) {
@@ -975,26 +1026,20 @@ int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_
 
 	if (fgraph_is_hooked(ret))
 		return fgraph_hook_again(gops, ip, regs, true);
-	if (READ_ONCE(gops->simple) && likely(fgraph_hook_simple(gops, ip, regs, slot, ret)))
+	if (fgraph_hook_simple(gops, ip, regs, slot, ret))
 		return 0;
 	return fgraph_hook_asking(gops, ip, regs, slot, ret);
 }
 NOKPROBE_SYMBOL(fgraph_hook_ftrace);
 
-/* Of several users, in an array that ends in NULL or in a chain, the next one. */
-static __always_inline struct fgraph_ops *fgraph_next(struct fgraph_ops *gops,
-						      struct fgraph_ops ***batch)
-{
-	return batch ? *++*batch : READ_ONCE(gops->next);
-}
-
 /**
  * struct fgraph_run - private: a call, while several users are hooking it
  * @st:		the stack of the current task
  * @frame:	the frame of the call
- * @top:	the newest of its run
+ * @top:	the newest record of its run
  * @users:	who may be in the run
  * @bits:	what all of them have of FGRAPH_RUN_BITS
+ * @flags:	&fgraph_ops.flags of those who have joined now
  */
 struct fgraph_run {
 	struct fgraph_stack	*st;
@@ -1002,7 +1047,22 @@ struct fgraph_run {
 	void			*top;
 	unsigned long		users;
 	unsigned long		bits;
+	unsigned int		flags;
 };
+
+/* A frame on which nothing is yet. */
+static __always_inline struct fgraph_run fgraph_run_on(struct fgraph_stack *st,
+						       struct fgraph_frame *frame,
+						       unsigned long tag)
+{
+	return (struct fgraph_run) {
+		.st = st,
+		.frame = frame,
+		.top = frame,
+		.users = fgraph_user_bit(tag),
+		.bits = FGRAPH_RUN_BITS,
+	};
+}
 
 /* The run on top, if it is of this call and one more can join. */
 static __always_inline bool fgraph_find_run(struct fgraph_run *run, unsigned long func,
@@ -1017,185 +1077,106 @@ static __always_inline bool fgraph_find_run(struct fgraph_run *run, unsigned lon
 	run->top = READ_ONCE(run->st->top);
 	head = fgraph_head(run->top);
 	run->frame = fgraph_run_of(run->top, head, &run->users, &run->bits);
+	run->flags = 0;
 	/* What is called in a callback is to say so: (5). */
 	return likely(run->frame && !(head & FGRAPH_CONTEXT) && run->frame->func == func &&
 		      run->frame->retp == fgraph_retp(regs));
 }
 
-/*
- * Several users join a call. Returns the first for whom that is not simple; all
- * those of a chain do without entry callback.
- */
-static __always_inline struct fgraph_ops *fgraph_join_run(struct fgraph_ops *gops,
-							  struct fgraph_ops ***batch,
-							  struct fgraph_run run,
-							  struct pt_regs *regs)
+/* May this user be in the run? Who is older than all of them is not. */
+static __always_inline bool fgraph_run_may_have(const struct fgraph_run *run, unsigned long tag)
 {
-	unsigned long context = batch ? fgraph_context() : 0;
-	unsigned int flags = 0;
+	const struct fgraph_entry *newest = run->top;
 
-	for (; gops; gops = fgraph_next(gops, batch)) {
+	return unlikely(run->users & fgraph_user_bit(tag)) &&
+	       !((run->bits & FGRAPH_FALLING) && tag < newest->tag);
+}
+
+/* @entry is filled in, and needs no slot but its own. */
+static __always_inline void fgraph_run_add(struct fgraph_run *run, struct fgraph_ops *gops,
+					   unsigned long tag, struct fgraph_entry *entry)
+{
+	fgraph_stack_commit(entry, FGRAPH_ENTRY);
+	run->bits = fgraph_run_head(run->top, run->bits, run->bits, tag);
+	run->users |= fgraph_user_bit(tag);
+	run->flags |= gops->flags;
+	run->top = entry;
+}
+
+/* That was all of them: who comes later looks at the newest entry. */
+static __always_inline void fgraph_run_end(struct fgraph_run *run, void *top,
+					   struct pt_regs *regs)
+{
+	struct fgraph_entry *entry = run->top;
+
+	if (entry != top) {
+		entry->users = run->users;
+		fgraph_stack_commit(entry, FGRAPH_ENTRY | run->bits);
+	}
+	fgraph_upgrade(run->flags, regs);
+}
+
+/*
+ * Users of a chain join a call. Returns the first for whom that is not simple.
+ * @fresh: nobody else can be in the run.
+ */
+static __always_inline struct fgraph_ops *fgraph_join_chain(struct fgraph_run *run,
+							    struct fgraph_ops *gops,
+							    struct pt_regs *regs, bool fresh)
+{
+	void *top = run->top;
+
+	for (; gops; gops = READ_ONCE(gops->next)) {
 		/* Before all else: whoever registers writes it last. */
-		unsigned long tag = smp_load_acquire(&gops->tag), bit = fgraph_user_bit(tag);
-		unsigned long head = fgraph_run_head(run.top, run.bits, gops->entry.head, tag);
+		unsigned long tag = smp_load_acquire(&gops->simple_tag);
 		struct fgraph_entry *entry;
-		bool simple;
 
-		if (unlikely(!tag || ((run.users & bit) && !(head & FGRAPH_FALLING))))
+		if (unlikely(!tag || !fgraph_stack_fits_slot(run->top)))
 			break;
-		run.users |= bit;
-		simple = READ_ONCE(gops->simple);
-		if (unlikely(simple ? !fgraph_stack_fits_slot(run.top) :
-				      !batch || !fgraph_stack_fits(run.top, gops->entry.size)))
+		if (!fresh && fgraph_run_may_have(run, tag))
 			break;
-		if (simple)
-			entry = fgraph_stack_reserve_slot(run.st, run.top);
-		else
-			entry = fgraph_stack_reserve(run.st, run.top, &gops->entry, context);
-		fgraph_entry_fill(entry, tag, run.frame, run.users);
-		if (!simple && unlikely(!fgraph_wanted(gops, run.frame,
-						       (void *)entry + gops->entry.data, regs))) {
-			fgraph_unpush(run.st, entry, gops->entry.size);
-			continue;
-		}
-		fgraph_stack_commit(entry, head);
-		flags |= gops->flags;
-		run.bits = head & FGRAPH_RUN_BITS;
-		run.top = entry;
-		/* Unless something that the callback called was abandoned. */
-		if (batch && unlikely(READ_ONCE(run.st->top) != run.top)) {
-			gops = fgraph_next(gops, batch);
-			break;
-		}
+		entry = fgraph_stack_reserve_slot(run->st, run->top);
+		entry->tag = tag;
+		entry->frame = run->frame;
+		fgraph_run_add(run, gops, tag, entry);
 	}
-	/* The trampoline that is there may not give all registers. */
-	if (flags & FGRAPH_FULL_REGS)
-		WRITE_ONCE(*fgraph_entry_slot(regs), (unsigned long)fgraph_trampoline_full);
+	fgraph_run_end(run, top, regs);
 	return gops;
 }
 
-static __always_inline struct fgraph_ops *fgraph_join_several(struct fgraph_ops *gops,
-							      struct fgraph_ops ***batch,
-							      unsigned long func,
-							      struct pt_regs *regs)
+/* Any users of a chain, in any state of the shadow stack. */
+static noinline struct fgraph_ops *fgraph_chain_slow(struct fgraph_ops *gops,
+						     unsigned long func, struct pt_regs *regs)
 {
 	struct fgraph_run run;
 
-	if (unlikely(!fgraph_find_run(&run, func, regs)))
-		return gops;
-	return fgraph_join_run(gops, batch, run, regs);
-}
-
-/* Several users of whom nobody has the call yet. */
-static __always_inline struct fgraph_ops *fgraph_hook_several(struct fgraph_ops *gops,
-							      struct fgraph_ops ***batch,
-							      unsigned long func,
-							      struct pt_regs *regs)
-{
 	while (likely(!fgraph_hook_fast(gops, func, regs, true))) {
-		gops = fgraph_next(gops, batch);
-		if (!gops)
-			return NULL;
-		gops = fgraph_join_several(gops, batch, func, regs);
+		gops = READ_ONCE(gops->next);
+		if (gops && likely(fgraph_find_run(&run, func, regs)))
+			gops = fgraph_join_chain(&run, gops, regs, false);
 		if (!gops)
 			return NULL;
 	}
 	return gops;
 }
+NOKPROBE_SYMBOL(fgraph_chain_slow);
 
-static noinline struct fgraph_ops *fgraph_hook_rest(struct fgraph_ops *gops,
-						    unsigned long func, struct pt_regs *regs)
+/* The others, when the first one has opened the frame. */
+static noinline struct fgraph_ops *fgraph_chain_rest(struct fgraph_ops *gops,
+						     unsigned long func, struct pt_regs *regs)
 {
-	return fgraph_hook_several(gops, NULL, func, regs);
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
+	struct fgraph_frame *frame = READ_ONCE(st->top);
+	struct fgraph_run run = fgraph_run_on(st, frame, frame->tag);
+
+	gops = fgraph_join_chain(&run, gops, regs, true);
+	return likely(!gops) ? NULL : fgraph_chain_slow(gops, func, regs);
 }
-NOKPROBE_SYMBOL(fgraph_hook_rest);
-
-/* And when the one before has it. */
-static noinline struct fgraph_ops *fgraph_join_rest(struct fgraph_ops *gops,
-						    unsigned long func, struct pt_regs *regs)
-{
-	gops = fgraph_join_several(gops, NULL, func, regs);
-	return gops ? fgraph_hook_rest(gops, func, regs) : NULL;
-}
-NOKPROBE_SYMBOL(fgraph_join_rest);
-
-static noinline struct fgraph_ops **fgraph_batch_rest(struct fgraph_ops **users,
-						      unsigned long func, struct pt_regs *regs)
-{
-	return fgraph_hook_several(*users, &users, func, regs) ? users : NULL;
-}
-NOKPROBE_SYMBOL(fgraph_batch_rest);
-
-/*
- * As fgraph_hook_first(), for the first of several. Returns 1; 0 if it does not
- * want the return; -1 if nothing was done.
- */
-static __always_inline int fgraph_open_run(struct fgraph_run *run, struct fgraph_ops *gops,
-					   unsigned long func, struct pt_regs *regs,
-					   unsigned long *slot, unsigned long ret)
-{
-	struct fgraph_frame *frame;
-	unsigned long head, tag;
-
-	if (unlikely(!fgraph_usual(gops, &run->st, &run->top, &head, &tag) ||
-		     !fgraph_stack_fits(run->top, gops->frame.size)))
-		return -1;
-	frame = fgraph_stack_reserve(run->st, run->top, &gops->frame, fgraph_context());
-	fgraph_frame_fill(frame, tag, func, ret, fgraph_retp(regs));
-	if (unlikely(!fgraph_wanted(gops, frame, (void *)frame + gops->frame.data, regs))) {
-		fgraph_unpush(run->st, frame, gops->frame.size);
-		return 0;
-	}
-	fgraph_frame_commit(gops, frame, slot);
-	run->frame = frame;
-	run->top = frame;
-	run->users = fgraph_user_bit(tag);
-	run->bits = FGRAPH_RUN_BITS;
-	return 1;
-}
-
-static __always_inline struct fgraph_ops **
-hook_batch(struct fgraph_ops **users, unsigned long ip, struct ftrace_regs *fregs)
-{
-	unsigned long *slot = fgraph_entry_slot(&fregs->regs), ret = READ_ONCE(*slot);
-	struct fgraph_ops *gops = *users;
-	struct fgraph_run run;
-	int opened = -1;
-
-	if (!fgraph_is_hooked(ret))
-		opened = fgraph_open_run(&run, gops, ip, &fregs->regs, slot, ret);
-	if (opened >= 0)
-		gops = *++users;
-	/* Unless something that the callback called was abandoned. */
-	if (likely(opened > 0 && READ_ONCE(run.st->top) == run.top))
-		gops = fgraph_join_run(gops, &users, run, &fregs->regs);
-	return likely(!gops) ? NULL : fgraph_batch_rest(users, ip, &fregs->regs);
-}
-
-/**
- * fgraph_hook_batch() - hook the return of a call for several users
- * @users:	the users, at least one, and NULL behind the last
- * @ip:		as the ftrace callback got it
- * @fregs:	as the ftrace callback got it, fgraph_retp_valid()
- *
- * As fgraph_hook_ftrace() for each of them, in one go.
- *
- * Context: any, preemption disabled.
- *
- * Return: NULL; or where the first is who misses the call, which
- * &fgraph_ops.missed counts, and whose successors are still to be hooked.
- */
-struct fgraph_ops **fgraph_hook_batch(struct fgraph_ops **users, unsigned long ip,
-				      struct ftrace_regs *fregs)
-{
-	return hook_batch(users, ip, fregs);
-}
-NOKPROBE_SYMBOL(fgraph_hook_batch);
+NOKPROBE_SYMBOL(fgraph_chain_rest);
 
 /**
  * fgraph_hook_chain() - hook the return of a call for all users of a function
- * @gops:	a user; the others follow by &fgraph_ops.next. Takes the least time
- *		if all have the same &fgraph_ops.flags
+ * @gops:	a user; the others follow by &fgraph_ops.next
  * @ip:		as the ftrace callback got it
  * @fregs:	as the ftrace callback got it, fgraph_retp_valid()
  *
@@ -1212,13 +1193,197 @@ struct fgraph_ops *fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip,
 	struct pt_regs *regs = &fregs->regs;
 	unsigned long *slot = fgraph_entry_slot(regs), ret = READ_ONCE(*slot);
 
-	if (fgraph_is_hooked(ret) || !READ_ONCE(gops->simple) ||
-	    unlikely(!fgraph_hook_simple(gops, ip, regs, slot, ret)))
-		return fgraph_hook_rest(gops, ip, regs);
+	if (fgraph_is_hooked(ret) || unlikely(!fgraph_hook_simple(gops, ip, regs, slot, ret)))
+		return fgraph_chain_slow(gops, ip, regs);
 	gops = READ_ONCE(gops->next);
-	return likely(!gops) ? NULL : fgraph_join_rest(gops, ip, regs);
+	return likely(!gops) ? NULL : fgraph_chain_rest(gops, ip, regs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_chain);
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+/* The user of an ops that is one of a batch. */
+static __always_inline struct fgraph_ops *fgraph_batch_user(const struct ftrace_index_entry *entry,
+							    long offset)
+{
+	return (void *)entry->ops + offset;
+}
+
+/*
+ * Slots for users of a batch, @nr at most, all at once: on top of them there is a
+ * header that says that a callback runs (5), and which keeps them. Those in
+ * between are free, and need not be visible before they are a record. Returns
+ * how many; none if nothing was done.
+ */
+static __always_inline unsigned long fgraph_cover(struct fgraph_stack *st, void *top,
+						  unsigned long nr, void **cover)
+{
+	unsigned long left = fgraph_slots_left(top);
+
+	if (unlikely(nr >= left)) {
+		if (left < 2)
+			return 0;
+		nr = left - 1;
+	}
+	*cover = top + ((nr + 1) << FGRAPH_SLOT_SHIFT);
+	WRITE_ONCE(st->top, *cover);
+	barrier();	/* (3) */
+	fgraph_set_head(*cover, FGRAPH_RESERVED | fgraph_context());
+	barrier();
+	return nr;
+}
+
+/* Nobody is asked any more, and @top is what is left. */
+static __always_inline void fgraph_uncover(struct fgraph_stack *st, void *cover, void *top)
+{
+	/* Something that a callback called was abandoned. */
+	if (unlikely(READ_ONCE(st->top) != cover))
+		fgraph_stack_pop_above(st, cover);
+	fgraph_set_head(cover, FGRAPH_NONE);
+	barrier();
+	WRITE_ONCE(st->top, top);
+	barrier();
+}
+
+/*
+ * Users of a batch join a call, in slots that are covered. Returns the first who
+ * has not been asked, as things are not as usual for it, or @end.
+ */
+static __always_inline const struct ftrace_index_entry *
+fgraph_join_covered(struct fgraph_run *run, const struct ftrace_index_entry *entry,
+		    const struct ftrace_index_entry *end, long offset,
+		    struct pt_regs *regs, bool fresh)
+{
+	void *top = run->top;
+
+	for (; entry < end; entry++) {
+		struct fgraph_ops *gops = fgraph_batch_user(entry, offset);
+		/* Before all else: whoever registers writes it last. */
+		unsigned long tag = smp_load_acquire(&gops->slot_tag);
+		struct fgraph_entry *rec = run->top + FGRAPH_SLOT;
+
+		if (unlikely(!tag))
+			break;
+		if (!fresh && fgraph_run_may_have(run, tag))
+			break;
+		rec->tag = tag;
+		rec->frame = run->frame;
+		if (likely(fgraph_ask(gops, run->frame, rec->data, regs)))
+			fgraph_run_add(run, gops, tag, rec);
+	}
+	fgraph_run_end(run, top, regs);
+	return entry;
+}
+
+/* Users of a batch hook a call that nobody has hooked. Returns the same. */
+static __always_inline const struct ftrace_index_entry *
+fgraph_open_batch(const struct ftrace_index_entry *entry, unsigned long nr, long offset,
+		  unsigned long func, struct pt_regs *regs, unsigned long *slot,
+		  unsigned long ret)
+{
+	const struct ftrace_index_entry *end;
+	unsigned long *retp = fgraph_retp(regs), head, tag;
+	struct fgraph_frame *frame;
+	struct fgraph_stack *st;
+	void *top, *cover;
+
+	if (unlikely(!fgraph_usual(&st, &top, &head)))
+		return entry;
+	nr = fgraph_cover(st, top, nr, &cover);
+	if (unlikely(!nr))
+		return entry;
+	end = entry + nr;
+	frame = top + FGRAPH_SLOT;
+	frame->func = func;
+	frame->ret = ret;
+	frame->retp = retp;
+	do {
+		struct fgraph_ops *gops = fgraph_batch_user(entry, offset);
+
+		/* Before all else: whoever registers writes it last. */
+		tag = smp_load_acquire(&gops->slot_tag);
+		if (unlikely(!tag))
+			break;
+		frame->tag = tag;
+		if (likely(fgraph_ask(gops, frame, frame->data, regs))) {
+			struct fgraph_run run = fgraph_run_on(st, frame, tag);
+
+			fgraph_frame_commit(gops, frame, FGRAPH_FRAME, slot);
+			entry = fgraph_join_covered(&run, entry + 1, end, offset, regs, true);
+			top = run.top;
+			break;
+		}
+	} while (++entry < end);
+	fgraph_uncover(st, cover, top);
+	return entry;
+}
+
+/* And one that is hooked already. */
+static __always_inline const struct ftrace_index_entry *
+fgraph_join_batch(const struct ftrace_index_entry *entry, unsigned long nr, long offset,
+		  unsigned long func, struct pt_regs *regs)
+{
+	struct fgraph_run run;
+	void *cover;
+
+	if (unlikely(!fgraph_find_run(&run, func, regs)))
+		return entry;
+	nr = fgraph_cover(run.st, run.top, nr, &cover);
+	if (unlikely(!nr))
+		return entry;
+	entry = fgraph_join_covered(&run, entry, entry + nr, offset, regs, false);
+	fgraph_uncover(run.st, cover, run.top);
+	return entry;
+}
+
+/* Users of a batch, in any state of the shadow stack. */
+static noinline const struct ftrace_index_entry *
+fgraph_batch_rest(const struct ftrace_index_entry *entry, const struct ftrace_index_entry *end,
+		  long offset, unsigned long func, struct pt_regs *regs)
+{
+	do {
+		entry = fgraph_join_batch(entry, end - entry, offset, func, regs);
+	} while (entry < end && likely(!fgraph_hook_fast(fgraph_batch_user(entry, offset),
+							 func, regs, true)) && ++entry < end);
+	return entry;
+}
+NOKPROBE_SYMBOL(fgraph_batch_rest);
+
+static __always_inline unsigned long
+hook_batch(const struct ftrace_index_entry *batch, unsigned long nr, long offset,
+	   unsigned long ip, struct ftrace_regs *fregs)
+{
+	unsigned long *slot = fgraph_entry_slot(&fregs->regs), ret = READ_ONCE(*slot);
+	const struct ftrace_index_entry *entry = batch;
+
+	if (!fgraph_is_hooked(ret))
+		entry = fgraph_open_batch(batch, nr, offset, ip, &fregs->regs, slot, ret);
+	if (likely(entry == batch + nr))
+		return nr;
+	return fgraph_batch_rest(entry, batch + nr, offset, ip, &fregs->regs) - batch;
+}
+
+/**
+ * fgraph_hook_batch() - hook the return of a call for several users
+ * @batch:	what a &ftrace_ops.batch_func is called with
+ * @nr:		how many of these, at least one
+ * @offset:	where the user of an ftrace_ops is, from that on
+ * @ip:		as the ftrace callback got it
+ * @fregs:	as the ftrace callback got it, fgraph_retp_valid()
+ *
+ * As fgraph_hook_ftrace() for each of them, in one go.
+ *
+ * Context: any, preemption disabled.
+ *
+ * Return: @nr; or how many come before the first who misses the call, which
+ * &fgraph_ops.missed counts, and whose successors are still to be hooked.
+ */
+unsigned long fgraph_hook_batch(const struct ftrace_index_entry *batch, unsigned long nr,
+				long offset, unsigned long ip, struct ftrace_regs *fregs)
+{
+	return hook_batch(batch, nr, offset, ip, fregs);
+}
+NOKPROBE_SYMBOL(fgraph_hook_batch);
+#endif /* CONFIG_DYNAMIC_FTRACE */
 #endif /* CONFIG_FUNCTION_TRACER */
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -1260,18 +1425,15 @@ NOKPROBE_SYMBOL(fgraph_ftrace_entry);
 static void fgraph_ftrace_batch(unsigned long ip, const struct ftrace_index_entry *entry,
 				unsigned long nr, struct ftrace_regs *fregs)
 {
-	struct fgraph_ops *users[FTRACE_BATCH + 1], **at = users;
+	const long offset = -offsetof(struct fgraph_ops, ops);
+	unsigned long i;
 
 	if (unlikely(!fgraph_ftrace_hookable(fregs)))
 		return;
-	for (; nr--; entry++)
-		*at++ = container_of(entry->ops, struct fgraph_ops, ops);
-	*at = NULL;
-
-	at = hook_batch(users, ip, fregs);
+	i = hook_batch(entry, nr, offset, ip, fregs);
 	/* One has missed it. */
-	while (unlikely(at) && *++at)
-		at = fgraph_hook_batch(at, ip, fregs);
+	while (unlikely(i < nr) && ++i < nr)
+		i += fgraph_hook_batch(entry + i, nr - i, offset, ip, fregs);
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_batch);
 

@@ -191,19 +191,27 @@ static void stack_run(struct kunit *test)
 		for (i = 0; i < ARRAY_SIZE(sizes); i++)
 			push_entry(st, frame, sizes[i]);
 		rec = st->top;
-		fgraph_stack_drop_run(st, rec, frame, false);
+		fgraph_stack_drop_run(st, rec, frame);
 		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
 		check_clean(test, st);
 		/* None of the entries with data below, but the frame. */
 		frame = push(st, 1, 100);
 		for (i = 0; i < 3; i++)
 			push_entry(st, frame, ENTRY_ROOM);
-		fgraph_stack_drop_run(st, st->top, frame, true);
+		fgraph_stack_drop_run(st, st->top, frame);
+		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
+		check_clean(test, st);
+		/* Nobody; the second time they go on in another chunk. */
+		frame = push(st, 1, 0);
+		for (i = 0; i < 3; i++)
+			push_entry(st, frame, ENTRY_ROOM);
+		KUNIT_EXPECT_EQ(test, st->top == (void *)frame + 3 * FGRAPH_SLOT, !round);
+		fgraph_stack_drop_flat(st, st->top, frame);
 		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
 		check_clean(test, st);
 		/* Alone, it is its own run. */
 		frame = push(st, 1, 0);
-		fgraph_stack_drop_run(st, frame, frame, true);
+		fgraph_stack_drop_run(st, frame, frame);
 		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
 		check_clean(test, st);
 		while (!round && fgraph_stack_fits(st->top, 3 * FGRAPH_SLOT))
@@ -1778,6 +1786,35 @@ static void again_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs
 }
 #endif
 
+/* An fprobe that keeps kprobes off, on the function that does it. */
+static void hook_fprobe_shared(struct kunit *test)
+{
+#ifdef CONFIG_FPROBE
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long sites[] = { ftrace_location((unsigned long)t->add),
+				  ftrace_location((unsigned long)kprobe_busy_begin) };
+	struct fprobe_seen *seen;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "fprobes are of functions that ftrace knows");
+	seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	seen->fp.entry_handler = seen_entry;
+	seen->fp.exit_handler = seen_exit;
+	seen->fp.flags = FPROBE_FL_KPROBE_SHARED;
+	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&seen->fp, sites, ARRAY_SIZE(sites)), 0);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	expect_stack_empty(test);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen->fp), 0);
+	/* Recursion was seen, and ended. */
+	KUNIT_EXPECT_GE(test, seen->fp.nmissed, 1);
+	KUNIT_EXPECT_GE(test, seen->entries, 2);
+	KUNIT_EXPECT_EQ(test, seen->entries, seen->exits);
+#else
+	kunit_skip(test, "there are no fprobes");
+#endif
+}
+
 /* Calls that an fprobe's handler makes come to an end, from a task's first one on. */
 static void hook_fprobe_in_handler(struct kunit *test)
 {
@@ -2513,6 +2550,76 @@ static void hook_callback_hooked(struct kunit *test)
 	expect_stack_empty(test);
 }
 
+static void kind_called(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs);
+
+/* One that looks after itself, and one that relies on ftrace against recursion. */
+static struct ftrace_ops kind_ops[2] = {
+	{ .func = kind_called },
+	{ .func = kind_called, .flags = FTRACE_OPS_FL_RECURSION },
+};
+
+static unsigned int kind_calls[2];
+
+static void kind_called(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs)
+{
+	kind_calls[op - kind_ops]++;
+	if (op->flags & FTRACE_OPS_FL_RECURSION)
+		fgraph_kunit_traced.inner(&fgraph_kunit_traced, 1);
+}
+
+static int call_inner_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			    void *data, struct ftrace_regs *fregs)
+{
+	fgraph_kunit_traced.inner(&fgraph_kunit_traced, 2);
+	return count_entry(gops, frame, data, fregs);
+}
+
+/*
+ * Of ops of different kinds, each is called as if it were the only one: what one of
+ * them calls is not missed by the others.
+ */
+static void hook_kinds(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *u = users, *v = users + 1;
+	unsigned long sites[] = { ftrace_location((unsigned long)t->add),
+				  ftrace_location((unsigned long)t->inner) };
+	int i;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "of ftrace's callbacks");
+	memset(kind_calls, 0, sizeof(kind_calls));
+	for (i = 0; i < ARRAY_SIZE(kind_ops); i++) {
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&kind_ops[i], sites,
+							    ARRAY_SIZE(sites), 0, 1), 0);
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&kind_ops[i]), 0);
+	}
+	u->gops.entryfunc = call_inner_entry;
+	u->gops.retfunc = count_return;
+	v->gops.entryfunc = count_entry;
+	v->gops.retfunc = count_return;
+	hook(test, u, t->add);
+	hook(test, v, t->inner);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	for (i = 0; i < ARRAY_SIZE(kind_ops); i++) {
+		unregister_ftrace_function(&kind_ops[i]);
+		ftrace_free_filter(&kind_ops[i]);
+	}
+	/*
+	 * ftrace lets one recur, for an interrupt may not have said that it is one: so
+	 * it calls inner() twice for add(), and twice where the user has called it.
+	 */
+	KUNIT_EXPECT_EQ(test, kind_calls[1], 4);
+	KUNIT_EXPECT_EQ(test, kind_calls[0], 1 + 5);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&v->entries), 5);
+	KUNIT_EXPECT_EQ(test, atomic_read(&v->returns), 5);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&v->gops.missed), 0);
+	expect_stack_empty(test);
+}
+
 /* Handles each breakpoint, before it looks for recursion. */
 #ifdef CONFIG_ARM64
 #define BREAKPOINT_HANDLER	"kprobe_breakpoint_handler"
@@ -2798,6 +2905,7 @@ static struct kunit_case hook_cases[] = {
 #ifdef CONFIG_FPROBE
 	KUNIT_CASE_PARAM(hook_fprobes, via_gen),
 #endif
+	KUNIT_CASE_PARAM(hook_fprobe_shared, via_gen),
 	KUNIT_CASE_PARAM(hook_fprobe_in_handler, via_gen),
 	KUNIT_CASE_PARAM(hook_chain_in_callback, via_gen),
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -2823,6 +2931,7 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_missed, via_gen),
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	KUNIT_CASE_PARAM(hook_callback_hooked, via_gen),
+	KUNIT_CASE_PARAM(hook_kinds, via_gen),
 	KUNIT_CASE_PARAM(hook_callback_breakpoint, via_gen),
 	KUNIT_CASE_PARAM(hook_late, via_gen),
 	KUNIT_CASE_PARAM(hook_register_errors, via_gen),

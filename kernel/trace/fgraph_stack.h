@@ -14,7 +14,8 @@
  *
  * (1) Whoever interrupts leaves the stack as found: the top is where it was, and
  * (2) the first word of each slot above the top is zero: a slot whose header is
- *     zero is free, or about to become or just was a header. It is skipped.
+ *     zero is free, or about to become or just was a header. It is skipped. There
+ *     may be such slots below the top as well, of users who are being asked.
  * (3) push moves the top first. An interrupt before that uses the same slots
  *     and gives them back clean, one after that works above them.
  * (4) A header becomes FGRAPH_FRAME or FGRAPH_ENTRY by a single store, when the
@@ -68,7 +69,7 @@ enum fgraph_kind {
 #define FGRAPH_AGAIN		BIT(10)
 /* In a frame: there are FGRAPH_DONE records right below, to drop with it. */
 #define FGRAPH_OVER		BIT(11)
-/* In an entry: from here to its frame there are only such entries. */
+/* In an entry: from here to its frame there are only entries of that. */
 #define FGRAPH_RUN		BIT(12)
 /* With that: none of these entries has data below its header. */
 #define FGRAPH_FLAT		BIT(13)
@@ -272,6 +273,12 @@ static __always_inline bool fgraph_stack_fits_slot(const void *top)
 	return (unsigned long)(top + FGRAPH_SLOT) & (FGRAPH_CHUNK_SIZE - 1);
 }
 
+/* And so many do. */
+static __always_inline unsigned long fgraph_slots_left(const void *top)
+{
+	return (~(unsigned long)top & (FGRAPH_CHUNK_SIZE - 1)) >> FGRAPH_SLOT_SHIFT;
+}
+
 /**
  * fgraph_stack_reserve() - make room for a record
  * @st:		the stack of the current task
@@ -427,13 +434,12 @@ static __always_inline void fgraph_stack_drop_done(struct fgraph_stack *st)
  * Drop a frame and the run of entries on it, whose newest is on top. The headers
  * go from the newest to the oldest, then the top in one step: it is on a slot
  * that is free (2) in between, and all below as well, or still to be dropped.
- * @flat: FGRAPH_FLAT is set.
  */
 static __always_inline void fgraph_stack_drop_run(struct fgraph_stack *st, void *rec,
-						  struct fgraph_frame *frame, bool flat)
+						  struct fgraph_frame *frame)
 {
 	while (rec != frame) {
-		unsigned long below = flat ? 0 : fgraph_slots(fgraph_head(rec));
+		unsigned long below = fgraph_slots(fgraph_head(rec));
 		void *next = rec - ((below + 1) << FGRAPH_SLOT_SHIFT);
 
 		if (unlikely(below))
@@ -442,8 +448,34 @@ static __always_inline void fgraph_stack_drop_run(struct fgraph_stack *st, void 
 		barrier();
 		rec = fgraph_record_below(next);
 	}
-	/* Its data may be below where that of the entries is not. */
 	fgraph_stack_drop(st, rec);
+}
+
+/*
+ * Where records of one slot each, from @rec down to @frame, lie side by side: how
+ * far down they do. That is @frame, or the first slot of a chunk, or what may be one.
+ */
+static __always_inline void *fgraph_stack_adjacent(void *rec, struct fgraph_frame *frame)
+{
+	unsigned long start = ((unsigned long)rec - 1) & ~(FGRAPH_CHUNK_SIZE - 1);
+
+	return (unsigned long)frame - start < FGRAPH_CHUNK_SIZE ? frame : (void *)start;
+}
+
+/* As fgraph_stack_drop_run(), where each takes one slot, and somebody has joined. */
+static __always_inline void fgraph_stack_drop_flat(struct fgraph_stack *st, void *rec,
+						   struct fgraph_frame *frame)
+{
+	do {
+		void *end = fgraph_stack_adjacent(rec, frame);
+
+		do {
+			fgraph_set_head(rec, FGRAPH_NONE);
+			barrier();
+			rec -= FGRAPH_SLOT;
+		} while (rec != end);
+	} while (unlikely(rec != frame) && (rec = fgraph_record_below(rec)) != frame);
+	fgraph_stack_drop_header(st, frame, (void *)frame - FGRAPH_SLOT);
 }
 
 /* The frame that a record is, or is an entry of; NULL if it is neither. */

@@ -39,6 +39,7 @@ int fgraph_user_add(struct fgraph_ops *gops)
 {
 	struct fgraph_slot **page, *slot;
 	unsigned long tag;
+	bool in_slot;
 	int id;
 
 	lockdep_assert_held(&fgraph_mutex);
@@ -65,6 +66,11 @@ int fgraph_user_add(struct fgraph_ops *gops)
 	atomic_long_set(&gops->missed, 0);
 	/* And whoever sees it in the user may push frames with it. */
 	smp_store_release(&gops->tag, tag);
+	in_slot = gops->retfunc && gops->frame.size == FGRAPH_SLOT;
+	/* So may who sees this one, */
+	smp_store_release(&gops->slot_tag, in_slot ? tag : 0);
+	/* or this. */
+	smp_store_release(&gops->simple_tag, in_slot && !gops->entryfunc ? tag : 0);
 	WRITE_ONCE(fgraph_nr_users, fgraph_nr_users + 1);
 	return 0;
 }
@@ -81,8 +87,8 @@ int fgraph_user_retire(struct fgraph_ops *gops)
 		return -ENOENT;
 	WRITE_ONCE(fgraph_slot(gops->id)->tag, 0);
 	WRITE_ONCE(gops->tag, 0);
-	/* It is asked for before the tag, and may be otherwise the next time. */
-	WRITE_ONCE(gops->simple, false);
+	WRITE_ONCE(gops->slot_tag, 0);
+	WRITE_ONCE(gops->simple_tag, 0);
 	return 0;
 }
 

@@ -147,11 +147,12 @@ static void find_batches(struct ftrace_index_entry *entry, struct ftrace_index_e
 		bool more = at + 1 < end && at[1].ip == at->ip;
 
 		at->nr = more ? at[1].nr + 1 : 1;
-		if (more && at[1].batch < FTRACE_BATCH && go_together(at->ops, at[1].ops))
+		if (more && at[1].batch < U16_MAX && go_together(at->ops, at[1].ops))
 			at->batch = at[1].batch + 1;
 		else
 			at->batch = 1;
 		at->alone = at->batch == at->nr && !needs_help(at->ops) && !others;
+		at->regs = at->ops->flags & FTRACE_OPS_FL_SAVE_REGS;
 	}
 }
 

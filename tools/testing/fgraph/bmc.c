@@ -742,14 +742,18 @@ void check_run(void)
 	top = slot_of((unsigned long)stack.top);
 	__CPROVER_assume(slot < SLOTS && slot <= top && chunk_at(slot) == chunk_at(top) &&
 			 (now.headers >> slot & 1) &&
-			 fgraph_kind(mem[slot * 8]) == FGRAPH_FRAME);
+			 fgraph_kind(mem[slot * 8]) == FGRAPH_FRAME &&
+			 !(flat && (slot == top || fgraph_slots(mem[slot * 8]))));
 	for (s = 0; s < SLOTS; s++) {
 		if (s > slot && now.headers >> s & 1)
 			__CPROVER_assume(fgraph_kind(mem[s * 8]) == FGRAPH_ENTRY &&
 					 !(flat && fgraph_slots(mem[s * 8])));
 	}
 	remember(popped_to(address(slot)));
-	fgraph_stack_drop_run(&stack, at((unsigned long)stack.top), at(address(slot)), flat);
+	if (flat)
+		fgraph_stack_drop_flat(&stack, at((unsigned long)stack.top), at(address(slot)));
+	else
+		fgraph_stack_drop_run(&stack, at((unsigned long)stack.top), at(address(slot)));
 	end_as_begun(true);
 }
 

@@ -282,8 +282,6 @@ struct ftrace_ops {
 	bool			registered;
 };
 
-#define FTRACE_BATCH		16
-
 struct ftrace_index_entry {
 	struct ftrace_ops	*ops;
 };

@@ -165,7 +165,7 @@ int model_register(struct user *u, size_t data_size, unsigned int flags, bool ft
 	int ret;
 
 	u->gops.entryfunc = u->silent ? NULL : model_entry;
-	u->gops.retfunc = model_return;
+	u->gops.retfunc = !u->silent && u->veto == 0xff ? NULL : model_return;
 	u->gops.data_size = data_size;
 	u->gops.flags = flags;
 	ret = ftrace ? register_ftrace_graph(&u->gops) : fgraph_add_user(&u->gops);
@@ -173,7 +173,8 @@ int model_register(struct user *u, size_t data_size, unsigned int flags, bool ft
 		expect(u->gops.tag);
 		expect(fgraph_user(u->gops.tag) == &u->gops);
 		/* What its frame has room for, and so its entry. */
-		expect(u->gops.simple == (u->silent && data_size <= 24));
+		expect(u->gops.slot_tag == (u->gops.retfunc && data_size <= 24 ? u->gops.tag : 0));
+		expect(u->gops.simple_tag == (u->silent ? u->gops.slot_tag : 0));
 		*silent_tag(u->gops.tag) = u->silent;
 	} else {
 		expect(!u->gops.tag);
@@ -404,14 +405,15 @@ static struct user *next_user(struct user *u)
 
 static struct fgraph_ops *hook_batch(struct call *c, struct user *u)
 {
-	struct fgraph_ops *users[MAX_ENTRIES + 1], **at = users;
+	struct ftrace_index_entry entry[MAX_ENTRIES];
+	unsigned long nr = 0, done;
 
 	for (; u; u = next_user(u))
-		*at++ = &u->gops;
-	*at = NULL;
-	at = STEP(fgraph_hook_batch(users, c->func, &c->fregs));
-	expect(!at || (at >= users && at < users + MAX_ENTRIES));
-	return at ? *at : NULL;
+		entry[nr++].ops = &u->gops.ops;
+	done = STEP(fgraph_hook_batch(entry, nr, -offsetof(struct fgraph_ops, ops),
+				      c->func, &c->fregs));
+	expect(done <= nr);
+	return done < nr ? container_of(entry[done].ops, struct fgraph_ops, ops) : NULL;
 }
 
 /* As ftrace and kprobes do. Returns who misses the call. */

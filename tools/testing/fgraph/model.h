@@ -20,7 +20,10 @@
 
 struct user {
 	struct fgraph_ops	gops;
-	/* Which calls to refuse: bit n & 7 of it for function n. */
+	/*
+	 * Which calls to refuse: bit n & 7 of it for function n. When it registers,
+	 * 0xff is for a user who is told of entries alone, and refuses none.
+	 */
 	unsigned char		veto;
 	/* Ask all that can be asked in callbacks. */
 	bool			ask;

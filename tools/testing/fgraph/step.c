@@ -92,7 +92,8 @@ enum {
 	/* No entry callback; with those "simple" that have little data. */
 	SIMPLE,
 	/* As kretprobes of one function: a chain, the newest first. */
-	CHAIN_0, CHAIN_24, CHAIN_ENTRY, CHAIN_DATA, CHAIN_32, CHAIN_8, CHAIN_VETO, CHAIN_16,
+	CHAIN_0, CHAIN_24, CHAIN_ENTRY, CHAIN_DATA, CHAIN_NEVER, CHAIN_32, CHAIN_8, CHAIN_VETO,
+	CHAIN_16,
 	/* More than fgraph_user_bit() tells from each other. */
 	MANY, MANY_END = MANY + 66,
 };
@@ -146,6 +147,8 @@ static void register_users(bool big, bool many)
 		[CHAIN_24] = { 24, FGRAPH_FULL_REGS, true, true },
 		[CHAIN_ENTRY] = { 8, FGRAPH_FULL_REGS, true },
 		[CHAIN_DATA] = { 100, FGRAPH_FULL_REGS, true, true },
+		/* Is told of entries alone. */
+		[CHAIN_NEVER] = { 8, 0, true },
 		/* Fits in an entry, but not in a frame. */
 		[CHAIN_32] = { 32, FGRAPH_FULL_REGS, true, true },
 		[CHAIN_8] = { 8, FGRAPH_FULL_REGS, true, true },
@@ -160,11 +163,12 @@ static void register_users(bool big, bool many)
 		if (i == BIG && !big)
 			continue;
 		u->silent = users[i].silent;
+		u->veto = i == VETO || i == CHAIN_VETO ? 0xaa : i == CHAIN_NEVER ? 0xff : 0;
 		expect(!model_register(u, users[i].size, users[i].flags, !users[i].probe));
 		u->ask = i == ASK || i == CHAIN_24;
-		u->veto = i == VETO || i == CHAIN_VETO ? 0xaa : 0;
 	}
-	link(CHAIN_16, CHAIN_VETO, CHAIN_8, CHAIN_32, CHAIN_DATA, CHAIN_ENTRY, CHAIN_24, CHAIN_0);
+	link(CHAIN_16, CHAIN_VETO, CHAIN_8, CHAIN_32, CHAIN_NEVER, CHAIN_DATA, CHAIN_ENTRY,
+	     CHAIN_24, CHAIN_0);
 	if (many)
 		register_many();
 }
