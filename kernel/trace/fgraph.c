@@ -330,11 +330,13 @@ static __always_inline bool fgraph_usual(struct fgraph_stack **st, void **top,
 static __always_inline bool fgraph_ask_slot(struct fgraph_ops *gops, struct fgraph_frame *frame,
 					    void *rec, void *data, struct pt_regs *regs)
 {
-	if (!gops->entryfunc)
+	fgraph_entry_t entryfunc = gops->entryfunc;
+
+	if (!entryfunc)
 		return true;
 	fgraph_set_head(rec, FGRAPH_RESERVED | fgraph_context());
 	barrier();
-	return fgraph_ask(gops, frame, data, regs);
+	return entryfunc(gops, frame, data, (struct ftrace_regs *)regs);
 }
 
 /*
@@ -406,9 +408,9 @@ static __always_inline bool fgraph_hook_simple(struct fgraph_ops *gops, unsigned
 					       struct pt_regs *regs, unsigned long *slot,
 					       unsigned long ret)
 {
+	unsigned long *retp = fgraph_retp(regs), head;
 	/* Before all else of @gops: whoever registers writes it last. */
 	unsigned long tag = smp_load_acquire(&gops->simple_tag);
-	unsigned long *retp = fgraph_retp(regs), head;
 	struct fgraph_frame *frame;
 	struct fgraph_stack *st;
 	void *top;
@@ -452,9 +454,9 @@ static __always_inline int fgraph_hook_first(struct fgraph_ops *gops, unsigned l
 					     struct pt_regs *regs, bool traced,
 					     unsigned long *slot, unsigned long ret)
 {
+	unsigned long *retp = fgraph_retp(regs), head;
 	/* Before all else of @gops: whoever registers writes it last. */
 	unsigned long tag = smp_load_acquire(&gops->slot_tag);
-	unsigned long *retp = fgraph_retp(regs), head;
 	struct fgraph_frame *frame;
 	struct fgraph_stack *st;
 	void *top;
