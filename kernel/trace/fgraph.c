@@ -600,7 +600,7 @@ NOKPROBE_SYMBOL(fgraph_return_slow);
 
 /* Tell those of a run. */
 static __always_inline bool fgraph_tell_run(void *top, struct fgraph_frame *frame,
-					    unsigned long frame_head, struct fgraph_regs *regs)
+					    struct fgraph_regs *regs)
 {
 	bool gone = false;
 	void *rec = top;
@@ -612,7 +612,7 @@ static __always_inline bool fgraph_tell_run(void *top, struct fgraph_frame *fram
 		gone |= fgraph_tell(entry->tag, frame, fgraph_entry_data(entry, head), regs);
 		rec = fgraph_record_below(rec - fgraph_size(head));
 	}
-	gone |= fgraph_tell(frame->tag, frame, fgraph_frame_data(frame, frame_head), regs);
+	gone |= fgraph_tell(frame->tag, frame, fgraph_frame_data(frame, fgraph_head(frame)), regs);
 	return gone;
 }
 
@@ -669,7 +669,7 @@ static noinline unsigned long fgraph_return_run(struct fgraph_stack *st, unsigne
 	if (likely(flat))
 		gone = fgraph_tell_flat(top, frame, regs);
 	else
-		gone = fgraph_tell_run(top, frame, below, regs);
+		gone = fgraph_tell_run(top, frame, regs);
 
 	WRITE_ONCE(*fgraph_record_slot(retp), ret);
 	barrier();
@@ -1295,9 +1295,6 @@ fgraph_open_batch(const struct ftrace_index_entry *entry, unsigned long nr, long
 		return entry;
 	end = entry + nr;
 	frame = top + FGRAPH_SLOT;
-	frame->func = func;
-	frame->ret = ret;
-	frame->retp = retp;
 	do {
 		struct fgraph_ops *gops = fgraph_batch_user(entry, offset);
 
@@ -1305,7 +1302,7 @@ fgraph_open_batch(const struct ftrace_index_entry *entry, unsigned long nr, long
 		tag = smp_load_acquire(&gops->slot_tag);
 		if (unlikely(!tag))
 			break;
-		frame->tag = tag;
+		fgraph_frame_fill(frame, tag, func, ret, retp);
 		if (likely(fgraph_ask(gops, frame, frame->data, regs))) {
 			struct fgraph_run run = fgraph_run_on(st, frame, tag);
 

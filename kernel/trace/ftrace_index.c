@@ -152,7 +152,8 @@ static void find_batches(struct ftrace_index_entry *entry, struct ftrace_index_e
 		else
 			at->batch = 1;
 		at->alone = at->batch == at->nr && !needs_help(at->ops) && !others;
-		at->regs = at->ops->flags & FTRACE_OPS_FL_SAVE_REGS;
+		at->regs = IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) &&
+			   (at->ops->flags & FTRACE_OPS_FL_SAVE_REGS);
 	}
 }
 
