@@ -74,6 +74,12 @@ static __no_kcsan void kretprobe_return(struct fgraph_ops *gops,
 }
 NOKPROBE_SYMBOL(kretprobe_return);
 
+static void kretprobe_miss(struct fgraph_ops *gops)
+{
+	container_of(gops, struct kretprobe, fgraph)->nmissed++;
+}
+NOKPROBE_SYMBOL(kretprobe_miss);
+
 /* The pre_handler of each kretprobe: the function has done nothing yet. */
 int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs)
 {
@@ -83,8 +89,9 @@ int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs)
 	 * Handlers, perf and BPF first of all, may rely on RCU. A breakpoint has
 	 * made it watch, and then this cannot tell about the return.
 	 */
-	if (!fgraph_rcu_is_watching() ||
-	    fgraph_hook(&rp->fgraph, (unsigned long)rp->fgraph.site, regs))
+	if (likely(fgraph_rcu_is_watching()))
+		fgraph_hook(&rp->fgraph, (unsigned long)rp->fgraph.site, regs);
+	else
 		rp->nmissed++;
 	return 0;
 }
@@ -116,6 +123,7 @@ int kretprobe_add(struct kretprobe *rp, void *addr)
 
 	rp->fgraph.entryfunc = rp->handler && !rp->entry_handler ? NULL : kretprobe_entry;
 	rp->fgraph.retfunc = rp->handler ? kretprobe_return : NULL;
+	rp->fgraph.missfunc = kretprobe_miss;
 	rp->fgraph.data_size = sizeof(struct kretprobe_instance) + rp->data_size;
 	rp->fgraph.flags = FGRAPH_FULL_REGS;
 	rp->fgraph.kind = "kretprobe";

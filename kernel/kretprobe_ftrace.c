@@ -109,7 +109,6 @@ NOKPROBE_SYMBOL(kretprobe_ftrace_unusual);
 static __always_inline void kretprobe_hook(unsigned long ip, struct ftrace_regs *fregs,
 					   bool entry)
 {
-	struct fgraph_ops *gops;
 	struct kretprobe *rp;
 
 	/* Before anything looks at what is this CPU's. */
@@ -125,13 +124,7 @@ static __always_inline void kretprobe_hook(unsigned long ip, struct ftrace_regs 
 		kretprobe_ftrace_unusual(&rp->fgraph, &fregs->regs);
 		goto out;
 	}
-	gops = fgraph_hook_chain(&rp->fgraph, ip, fregs);
-	while (unlikely(gops)) {
-		container_of(gops, struct kretprobe, fgraph)->nmissed++;
-		gops = READ_ONCE(gops->next);
-		if (gops)
-			gops = fgraph_hook_chain(gops, ip, fregs);
-	}
+	fgraph_hook_chain(&rp->fgraph, ip, fregs);
 out:
 	preempt_enable_notrace();
 }

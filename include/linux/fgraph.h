@@ -115,6 +115,15 @@ typedef void (*fgraph_return_t)(struct fgraph_ops *gops,
 				const struct fgraph_frame *frame, void *data,
 				struct fgraph_regs *regs);
 
+/**
+ * typedef fgraph_miss_t - called when a user misses a call
+ * @gops:	the user
+ *
+ * Context: as fgraph_entry_t. Must call nothing that this user hooks: that is missed
+ * as well, and so on without end.
+ */
+typedef void (*fgraph_miss_t)(struct fgraph_ops *gops);
+
 /* fgraph_ops.flags */
 enum {
 	/* The return callback needs a struct pt_regs: full trampoline. */
@@ -141,6 +150,10 @@ struct fgraph_record {
 
 /**
  * struct fgraph_ops - a user of fgraph
+ * @ops:	on which functions. Its filter may be set before the user is
+ *		registered and changed at any time; to obey set_ftrace_pid, it
+ *		needs FTRACE_OPS_FL_PID and the trace_array as its private
+ *		pointer. register_ftrace_graph() sets its callback
  * @entryfunc:	called at entry, or NULL to want every return
  * @retfunc:	called at return, or NULL for a user of entries only, whose
  *		calls are then not hooked
@@ -151,10 +164,7 @@ struct fgraph_record {
  * @name:	the user's name for the fgraph_users file, or NULL
  * @site:	the only function this user is for, or NULL; named where @name
  *		is not
- * @ops:	on which functions. Its filter may be set before the user is
- *		registered and changed at any time; to obey set_ftrace_pid, it
- *		needs FTRACE_OPS_FL_PID and the trace_array as its private
- *		pointer. fgraph sets its callback
+ * @missfunc:	called for each call that @missed counts, or NULL
  * @next:	for fgraph_hook_chain(): the next user of the same function
  * @missed:	calls that this user did not get for lack of memory, or because
  *		they were made by a callback of fgraph
@@ -171,6 +181,9 @@ struct fgraph_record {
  * All zero but for what the user sets.
  */
 struct fgraph_ops {
+#ifdef CONFIG_FUNCTION_TRACER
+	struct ftrace_ops	ops;
+#endif
 	fgraph_entry_t		entryfunc;
 	fgraph_return_t		retfunc;
 	size_t			data_size;
@@ -178,10 +191,8 @@ struct fgraph_ops {
 	const char		*kind;
 	const char		*name;
 	void			*site;
-#ifdef CONFIG_FUNCTION_TRACER
-	struct ftrace_ops	ops;
-#endif
 #ifdef CONFIG_FGRAPH
+	fgraph_miss_t		missfunc;
 	struct fgraph_ops	*next;
 #endif
 	atomic_long_t		missed;
@@ -223,10 +234,9 @@ void fgraph_remove_user(struct fgraph_ops *gops);
 bool fgraph_in_callback(int count);
 int fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
 int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs);
-unsigned long fgraph_hook_batch(const struct ftrace_index_entry *batch, unsigned long nr,
-				long offset, unsigned long ip, struct ftrace_regs *fregs);
-struct fgraph_ops *fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip,
-				     struct ftrace_regs *fregs);
+void fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs);
+void fgraph_ftrace_batch(unsigned long ip, unsigned long parent_ip,
+			 const struct ftrace_index_entry *entry, struct ftrace_regs *fregs);
 
 int fgraph_frame_users(const struct fgraph_frame *frame,
 		       struct fgraph_ops **users, int max);

@@ -21,9 +21,11 @@ static DEFINE_IDA(fgraph_words);
 static_assert(offsetof(struct ftrace_regs, regs) == 0);
 #endif
 
-static void fgraph_miss(struct fgraph_ops *gops)
+static noinline void fgraph_miss(struct fgraph_ops *gops)
 {
 	atomic_long_inc(&gops->missed);
+	if (gops->missfunc)
+		gops->missfunc(gops);
 }
 NOKPROBE_SYMBOL(fgraph_miss);
 
@@ -294,7 +296,8 @@ static noinline int fgraph_hook_unusual(struct fgraph_ops *gops, unsigned long f
 
 	if (st)
 		fgraph_stack_top(st, &above);
-	if (traced && unlikely(fgraph_recursion(above))) {
+	/* Who has gone misses nothing. */
+	if (traced && unlikely(fgraph_recursion(above)) && READ_ONCE(gops->tag)) {
 		fgraph_miss(gops);
 		return -EBUSY;
 	}
@@ -536,6 +539,13 @@ static noinline void fgraph_user_gone(void)
 }
 NOKPROBE_SYMBOL(fgraph_user_gone);
 
+/* There is nowhere to go. */
+static noinline void __noreturn fgraph_no_frame(void)
+{
+	panic("fgraph: a function returned that has no frame");
+}
+NOKPROBE_SYMBOL(fgraph_no_frame);
+
 /*
  * A hooked function returned to a trampoline. Tell the users of its frame, the
  * newest first; for a tail call, then those of the caller that it stood for.
@@ -549,9 +559,9 @@ static noinline unsigned long fgraph_return_slow(struct fgraph_stack *st, unsign
 	void *top, *rec;
 
 	do {
-		frame = st ? fgraph_frame_at(st, retp) : NULL;
+		frame = fgraph_frame_at(st, retp);
 		if (unlikely(!frame))
-			panic("fgraph: a function returned that has no frame");
+			fgraph_no_frame();
 		uncovered = fgraph_stack_uncover(st, frame);
 		head = fgraph_head(frame);
 		ret = frame->ret;
@@ -616,27 +626,6 @@ static __always_inline bool fgraph_tell_run(void *top, struct fgraph_frame *fram
 	return gone;
 }
 
-/* The same where each takes one slot. */
-static __always_inline bool fgraph_tell_flat(void *top, struct fgraph_frame *frame,
-					     struct fgraph_regs *regs)
-{
-	bool gone = false;
-	void *rec = top;
-
-	do {
-		void *end = fgraph_stack_adjacent(rec, frame);
-
-		do {
-			struct fgraph_entry *entry = rec;
-
-			gone |= fgraph_tell(entry->tag, frame, entry->data, regs);
-			rec -= FGRAPH_SLOT;
-		} while (rec != end);
-	} while (unlikely(rec != frame) && (rec = fgraph_record_below(rec)) != frame);
-	gone |= fgraph_tell(frame->tag, frame, frame->data, regs);
-	return gone;
-}
-
 /*
  * As fgraph_return_slow(), for a frame that is on top, with those who have
  * joined and nothing in between.
@@ -644,20 +633,15 @@ static __always_inline bool fgraph_tell_flat(void *top, struct fgraph_frame *fra
 static noinline unsigned long fgraph_return_run(struct fgraph_stack *st, unsigned long *retp,
 						struct fgraph_regs *regs)
 {
-	unsigned long head, below, ret, users, bits;
+	void *top = READ_ONCE(st->top);
+	unsigned long head = fgraph_head(top), ret, users, bits;
 	struct fgraph_frame *frame;
-	bool gone, flat;
-	void *top;
+	bool gone;
 
-	if (unlikely(!st))
-		goto slow;
-	top = READ_ONCE(st->top);
-	head = fgraph_head(top);
 	frame = fgraph_run_of(top, head, &users, &bits);
 	if (unlikely(!frame || frame->retp != retp))
 		goto slow;
-	below = fgraph_head(frame);
-	if (unlikely((head | below) & (FGRAPH_CONTEXT | FGRAPH_TAIL | FGRAPH_OVER)))
+	if (unlikely((head | fgraph_head(frame)) & (FGRAPH_CONTEXT | FGRAPH_TAIL | FGRAPH_OVER)))
 		goto slow;
 
 	ret = frame->ret;
@@ -665,21 +649,15 @@ static noinline unsigned long fgraph_return_run(struct fgraph_stack *st, unsigne
 		fgraph_fixup_regs(regs->full, ret);
 	fgraph_set_head(top, head | fgraph_context());
 	barrier();
-	flat = (head & FGRAPH_FLAT) && below == FGRAPH_FRAME;
-	if (likely(flat))
-		gone = fgraph_tell_flat(top, frame, regs);
-	else
-		gone = fgraph_tell_run(top, frame, regs);
+	gone = fgraph_tell_run(top, frame, regs);
 
 	WRITE_ONCE(*fgraph_record_slot(retp), ret);
 	barrier();
 	/* Unless something that a callback called was abandoned. */
-	if (unlikely(READ_ONCE(st->top) != top))
-		fgraph_stack_pop(st, frame);
-	else if (likely(flat))
-		fgraph_stack_drop_flat(st, top, frame);
-	else
+	if (likely(READ_ONCE(st->top) == top))
 		fgraph_stack_drop_run(st, top, frame);
+	else
+		fgraph_stack_pop(st, frame);
 	if (unlikely(gone))
 		fgraph_user_gone();
 	return ret;
@@ -687,6 +665,82 @@ slow:
 	return fgraph_return_slow(st, retp, regs);
 }
 NOKPROBE_SYMBOL(fgraph_return_run);
+
+/* Tell those of a run that lie side by side, down to @end. */
+static __always_inline bool fgraph_tell_adjacent(void *rec, void *end,
+						 struct fgraph_frame *frame,
+						 struct fgraph_regs *regs)
+{
+	bool gone = false;
+
+	do {
+		struct fgraph_entry *entry = rec;
+
+		gone |= fgraph_tell(entry->tag, frame, entry->data, regs);
+		rec -= FGRAPH_SLOT;
+	} while (rec != end);
+	return gone;
+}
+
+/* Tell those of a run where each takes one slot. @end: fgraph_stack_adjacent(). */
+static __always_inline bool fgraph_tell_flat(void *rec, void *end, struct fgraph_frame *frame,
+					     struct fgraph_regs *regs)
+{
+	bool gone = fgraph_tell_adjacent(rec, end, frame, regs);
+
+	while (unlikely(end != frame)) {
+		rec = fgraph_record_below(end);
+		if (rec == frame)
+			break;
+		end = fgraph_stack_adjacent(rec, frame);
+		gone |= fgraph_tell_adjacent(rec, end, frame, regs);
+	}
+	gone |= fgraph_tell(frame->tag, frame, frame->data, regs);
+	return gone;
+}
+
+/* The same where each takes one slot: nearly all calls that several users hook. */
+static noinline unsigned long fgraph_return_flat(struct fgraph_stack *st, unsigned long *retp,
+						 struct fgraph_regs *regs)
+{
+	struct fgraph_entry *top = READ_ONCE(st->top);
+	unsigned long head = fgraph_head(top), ret;
+	struct fgraph_frame *frame;
+	void *end;
+	bool gone;
+
+	/* All of FGRAPH_CONTEXT is zero without FGRAPH_INSIDE. */
+	if (unlikely(((u32)head | FGRAPH_FALLING) != (FGRAPH_ENTRY | FGRAPH_RUN_BITS)))
+		goto run;
+	frame = READ_ONCE(top->frame);
+	/* (6) */
+	if (unlikely(fgraph_head(top) != head || frame->retp != retp ||
+		     (u32)fgraph_head(frame) != FGRAPH_FRAME))
+		goto run;
+
+	if (regs->full)
+		fgraph_fixup_regs(regs->full, frame->ret);
+	fgraph_set_head(top, head | fgraph_context());
+	barrier();
+	end = fgraph_stack_adjacent(top, frame);
+	gone = fgraph_tell_flat(top, end, frame, regs);
+
+	/* What is in the frame need not be kept meanwhile. */
+	ret = frame->ret;
+	WRITE_ONCE(*fgraph_record_slot(frame->retp), ret);
+	barrier();
+	/* Unless something that a callback called was abandoned. */
+	if (likely(READ_ONCE(st->top) == top))
+		fgraph_stack_drop_flat(st, top, end, frame);
+	else
+		fgraph_stack_pop(st, frame);
+	if (unlikely(gone))
+		fgraph_user_gone();
+	return ret;
+run:
+	return fgraph_return_run(st, retp, regs);
+}
+NOKPROBE_SYMBOL(fgraph_return_flat);
 
 /*
  * Nearly always there is one user, with little data, and nothing in between.
@@ -703,14 +757,14 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 	preempt_disable_notrace();
 	st = READ_ONCE(current->fgraph_stack);
 	if (unlikely(!st))
-		goto run;
+		fgraph_no_frame();
 	frame = READ_ONCE(st->top);
 	if (unlikely(READ_ONCE(frame->retp) != retp || (u32)fgraph_head(frame) != FGRAPH_FRAME))
-		goto run;
+		goto several;
 	tag = frame->tag;
 	user = fgraph_slot(tag & FGRAPH_ID_MASK);
 	if (unlikely(READ_ONCE(user->tag) != tag))
-		goto run;
+		goto several;
 
 	if (full)
 		fgraph_fixup_regs(regs->full, frame->ret);
@@ -728,8 +782,8 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 		ret = fgraph_pop_frame(st, frame);
 	preempt_enable_notrace();
 	return ret;
-run:
-	ret = fgraph_return_run(st, retp, regs);
+several:
+	ret = fgraph_return_flat(st, retp, regs);
 	preempt_enable_notrace();
 	return ret;
 }
@@ -939,7 +993,7 @@ static void remove_user(struct fgraph_ops *gops)
 
 /**
  * fgraph_add_user() - register a user that finds function entries by itself
- * @gops:	the user; its &fgraph_ops.ops is not used
+ * @gops:	the user; its &fgraph_ops.ops is the caller's to use
  *
  * It may then call fgraph_hook().
  *
@@ -1066,23 +1120,32 @@ static __always_inline struct fgraph_run fgraph_run_on(struct fgraph_stack *st,
 	};
 }
 
-/* The run on top, if it is of this call and one more can join. */
-static __always_inline bool fgraph_find_run(struct fgraph_run *run, unsigned long func,
-					    struct pt_regs *regs)
+/* The run on top, if it is of this call and one more can join; else without a frame. */
+static __always_inline struct fgraph_run fgraph_find_run(unsigned long func,
+							 struct pt_regs *regs)
 {
-	unsigned long head;
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
+	unsigned long head, users = 0, bits = 0;
+	struct fgraph_frame *frame = NULL;
+	void *top = NULL;
 
-	run->st = READ_ONCE(current->fgraph_stack);
 	/* Whoever came before has gone, or did not want it: what is on top is old. */
-	if (unlikely(!run->st || !fgraph_is_hooked(READ_ONCE(*fgraph_entry_slot(regs)))))
-		return false;
-	run->top = READ_ONCE(run->st->top);
-	head = fgraph_head(run->top);
-	run->frame = fgraph_run_of(run->top, head, &run->users, &run->bits);
-	run->flags = 0;
-	/* What is called in a callback is to say so: (5). */
-	return likely(run->frame && !(head & FGRAPH_CONTEXT) && run->frame->func == func &&
-		      run->frame->retp == fgraph_retp(regs));
+	if (likely(st && fgraph_is_hooked(READ_ONCE(*fgraph_entry_slot(regs))))) {
+		top = READ_ONCE(st->top);
+		head = fgraph_head(top);
+		frame = fgraph_run_of(top, head, &users, &bits);
+		/* What is called in a callback is to say so: (5). */
+		if (frame && ((head & FGRAPH_CONTEXT) || frame->func != func ||
+			      frame->retp != fgraph_retp(regs)))
+			frame = NULL;
+	}
+	return (struct fgraph_run) {
+		.st = st,
+		.frame = frame,
+		.top = top,
+		.users = users,
+		.bits = bits,
+	};
 }
 
 /* May this user be in the run? Who is older than all of them is not. */
@@ -1094,14 +1157,14 @@ static __always_inline bool fgraph_run_may_have(const struct fgraph_run *run, un
 	       !((run->bits & FGRAPH_FALLING) && tag < newest->tag);
 }
 
-/* @entry is filled in, and needs no slot but its own. */
-static __always_inline void fgraph_run_add(struct fgraph_run *run, struct fgraph_ops *gops,
-					   unsigned long tag, struct fgraph_entry *entry)
+/* @entry is filled in, and needs no slot but its own. @flags: its user's. */
+static __always_inline void fgraph_run_add(struct fgraph_run *run, struct fgraph_entry *entry,
+					   unsigned int flags)
 {
+	run->bits = fgraph_run_head(run->top, run->bits, run->bits, entry->tag);
+	run->users |= fgraph_user_bit(entry->tag);
+	run->flags |= flags;
 	fgraph_stack_commit(entry, FGRAPH_ENTRY);
-	run->bits = fgraph_run_head(run->top, run->bits, run->bits, tag);
-	run->users |= fgraph_user_bit(tag);
-	run->flags |= gops->flags;
 	run->top = entry;
 }
 
@@ -1140,39 +1203,48 @@ static __always_inline struct fgraph_ops *fgraph_join_chain(struct fgraph_run *r
 		entry = fgraph_stack_reserve_slot(run->st, run->top);
 		entry->tag = tag;
 		entry->frame = run->frame;
-		fgraph_run_add(run, gops, tag, entry);
+		fgraph_run_add(run, entry, gops->flags);
 	}
 	fgraph_run_end(run, top, regs);
 	return gops;
 }
 
-/* Any users of a chain, in any state of the shadow stack. */
-static noinline struct fgraph_ops *fgraph_chain_slow(struct fgraph_ops *gops,
-						     unsigned long func, struct pt_regs *regs)
+/* The same for a call that somebody has hooked, if it is on top. */
+static __always_inline struct fgraph_ops *fgraph_chain_more(struct fgraph_ops *gops,
+							    unsigned long func,
+							    struct pt_regs *regs)
 {
-	struct fgraph_run run;
+	struct fgraph_run run = fgraph_find_run(func, regs);
 
-	while (likely(!fgraph_hook_fast(gops, func, regs, true))) {
+	if (unlikely(!run.frame))
+		return gops;
+	return fgraph_join_chain(&run, gops, regs, false);
+}
+
+/* Any users of a chain, in any state of the shadow stack. */
+static noinline void fgraph_chain_slow(struct fgraph_ops *gops, unsigned long func,
+				       struct pt_regs *regs)
+{
+	do {
+		fgraph_hook_fast(gops, func, regs, true);
 		gops = READ_ONCE(gops->next);
-		if (gops && likely(fgraph_find_run(&run, func, regs)))
-			gops = fgraph_join_chain(&run, gops, regs, false);
-		if (!gops)
-			return NULL;
-	}
-	return gops;
+		if (gops)
+			gops = fgraph_chain_more(gops, func, regs);
+	} while (gops);
 }
 NOKPROBE_SYMBOL(fgraph_chain_slow);
 
 /* The others, when the first one has opened the frame. */
-static noinline struct fgraph_ops *fgraph_chain_rest(struct fgraph_ops *gops,
-						     unsigned long func, struct pt_regs *regs)
+static noinline void fgraph_chain_rest(struct fgraph_ops *gops, unsigned long func,
+				       struct pt_regs *regs)
 {
 	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
 	struct fgraph_frame *frame = READ_ONCE(st->top);
 	struct fgraph_run run = fgraph_run_on(st, frame, frame->tag);
 
 	gops = fgraph_join_chain(&run, gops, regs, true);
-	return likely(!gops) ? NULL : fgraph_chain_slow(gops, func, regs);
+	if (unlikely(gops))
+		fgraph_chain_slow(gops, func, regs);
 }
 NOKPROBE_SYMBOL(fgraph_chain_rest);
 
@@ -1185,29 +1257,27 @@ NOKPROBE_SYMBOL(fgraph_chain_rest);
  * As fgraph_hook_ftrace() for each of them, in one go.
  *
  * Context: any, preemption disabled.
- *
- * Return: NULL; or the first who misses the call, which &fgraph_ops.missed
- * counts, and whose successors are still to be hooked.
  */
-struct fgraph_ops *fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip,
-				     struct ftrace_regs *fregs)
+void fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs)
 {
 	struct pt_regs *regs = &fregs->regs;
 	unsigned long *slot = fgraph_entry_slot(regs), ret = READ_ONCE(*slot);
 
-	if (fgraph_is_hooked(ret) || unlikely(!fgraph_hook_simple(gops, ip, regs, slot, ret)))
-		return fgraph_chain_slow(gops, ip, regs);
+	if (fgraph_is_hooked(ret) || unlikely(!fgraph_hook_simple(gops, ip, regs, slot, ret))) {
+		fgraph_chain_slow(gops, ip, regs);
+		return;
+	}
 	gops = READ_ONCE(gops->next);
-	return likely(!gops) ? NULL : fgraph_chain_rest(gops, ip, regs);
+	if (unlikely(gops))
+		fgraph_chain_rest(gops, ip, regs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_chain);
 
 #ifdef CONFIG_DYNAMIC_FTRACE
-/* The user of an ops that is one of a batch. */
-static __always_inline struct fgraph_ops *fgraph_batch_user(const struct ftrace_index_entry *entry,
-							    long offset)
+/* Whose turn it is, of a batch. */
+static __always_inline struct fgraph_ops *fgraph_batch_user(const struct ftrace_index_entry *entry)
 {
-	return (void *)entry->ops + offset;
+	return container_of(entry->ops, struct fgraph_ops, ops);
 }
 
 /*
@@ -1252,13 +1322,12 @@ static __always_inline void fgraph_uncover(struct fgraph_stack *st, void *cover,
  */
 static __always_inline const struct ftrace_index_entry *
 fgraph_join_covered(struct fgraph_run *run, const struct ftrace_index_entry *entry,
-		    const struct ftrace_index_entry *end, long offset,
-		    struct pt_regs *regs, bool fresh)
+		    const struct ftrace_index_entry *end, struct pt_regs *regs, bool fresh)
 {
 	void *top = run->top;
 
 	for (; entry < end; entry++) {
-		struct fgraph_ops *gops = fgraph_batch_user(entry, offset);
+		struct fgraph_ops *gops = fgraph_batch_user(entry);
 		/* Before all else: whoever registers writes it last. */
 		unsigned long tag = smp_load_acquire(&gops->slot_tag);
 		struct fgraph_entry *rec = run->top + FGRAPH_SLOT;
@@ -1270,33 +1339,76 @@ fgraph_join_covered(struct fgraph_run *run, const struct ftrace_index_entry *ent
 		rec->tag = tag;
 		rec->frame = run->frame;
 		if (likely(fgraph_ask(gops, run->frame, rec->data, regs)))
-			fgraph_run_add(run, gops, tag, rec);
+			fgraph_run_add(run, rec, fgraph_batch_user(entry)->flags);
 	}
 	fgraph_run_end(run, top, regs);
 	return entry;
 }
 
-/* Users of a batch hook a call that nobody has hooked. Returns the same. */
+/* Users of a batch hook a call that somebody has hooked. Returns the same. */
 static __always_inline const struct ftrace_index_entry *
-fgraph_open_batch(const struct ftrace_index_entry *entry, unsigned long nr, long offset,
-		  unsigned long func, struct pt_regs *regs, unsigned long *slot,
-		  unsigned long ret)
+fgraph_join_batch(const struct ftrace_index_entry *entry, unsigned long func,
+		  struct pt_regs *regs)
 {
-	const struct ftrace_index_entry *end;
-	unsigned long *retp = fgraph_retp(regs), head, tag;
+	struct fgraph_run run = fgraph_find_run(func, regs);
+	unsigned long nr;
+	void *cover;
+
+	if (unlikely(!run.frame))
+		return entry;
+	nr = fgraph_cover(run.st, run.top, entry->batch, &cover);
+	if (unlikely(!nr))
+		return entry;
+	entry = fgraph_join_covered(&run, entry, entry + nr, regs, false);
+	fgraph_uncover(run.st, cover, run.top);
+	return entry;
+}
+
+/* Those of a batch, up to @end, in any state of the shadow stack. */
+static noinline void fgraph_batch_slow(const struct ftrace_index_entry *entry,
+				       const struct ftrace_index_entry *end,
+				       unsigned long func, struct pt_regs *regs)
+{
+	do {
+		fgraph_hook_fast(fgraph_batch_user(entry), func, regs, true);
+		if (++entry < end)
+			entry = fgraph_join_batch(entry, func, regs);
+	} while (entry < end);
+}
+NOKPROBE_SYMBOL(fgraph_batch_slow);
+
+/* A batch, for a call that somebody has hooked. */
+static noinline void fgraph_batch_join(const struct ftrace_index_entry *entry,
+				       unsigned long func, struct pt_regs *regs)
+{
+	const struct ftrace_index_entry *end = entry + entry->batch;
+
+	entry = fgraph_join_batch(entry, func, regs);
+	if (unlikely(entry < end))
+		fgraph_batch_slow(entry, end, func, regs);
+}
+NOKPROBE_SYMBOL(fgraph_batch_join);
+
+/* And for one that nobody has. */
+static noinline void fgraph_batch_open(const struct ftrace_index_entry *entry,
+				       unsigned long func, struct pt_regs *regs,
+				       unsigned long *slot, unsigned long ret)
+{
+	const struct ftrace_index_entry *end = entry + entry->batch, *covered;
+	unsigned long *retp = fgraph_retp(regs), head, tag, nr;
 	struct fgraph_frame *frame;
 	struct fgraph_stack *st;
 	void *top, *cover;
 
 	if (unlikely(!fgraph_usual(&st, &top, &head)))
-		return entry;
-	nr = fgraph_cover(st, top, nr, &cover);
+		goto slow;
+	nr = fgraph_cover(st, top, entry->batch, &cover);
 	if (unlikely(!nr))
-		return entry;
-	end = entry + nr;
+		goto slow;
+	covered = entry + nr;
 	frame = top + FGRAPH_SLOT;
 	do {
-		struct fgraph_ops *gops = fgraph_batch_user(entry, offset);
+		struct fgraph_ops *gops = fgraph_batch_user(entry);
 
 		/* Before all else: whoever registers writes it last. */
 		tag = smp_load_acquire(&gops->slot_tag);
@@ -1307,81 +1419,76 @@ fgraph_open_batch(const struct ftrace_index_entry *entry, unsigned long nr, long
 			struct fgraph_run run = fgraph_run_on(st, frame, tag);
 
 			fgraph_frame_commit(gops, frame, FGRAPH_FRAME, slot);
-			entry = fgraph_join_covered(&run, entry + 1, end, offset, regs, true);
+			entry = fgraph_join_covered(&run, entry + 1, covered, regs, true);
 			top = run.top;
 			break;
 		}
-	} while (++entry < end);
+	} while (++entry < covered);
 	fgraph_uncover(st, cover, top);
-	return entry;
+	if (likely(entry == end))
+		return;
+slow:
+	fgraph_batch_slow(entry, end, func, regs);
 }
+NOKPROBE_SYMBOL(fgraph_batch_open);
 
-/* And one that is hooked already. */
-static __always_inline const struct ftrace_index_entry *
-fgraph_join_batch(const struct ftrace_index_entry *entry, unsigned long nr, long offset,
-		  unsigned long func, struct pt_regs *regs)
+/* Are calls of no concern to graph tracers, at all or in this task? */
+static __always_inline bool fgraph_graph_paused(void)
 {
-	struct fgraph_run run;
-	void *cover;
-
-	if (unlikely(!fgraph_find_run(&run, func, regs)))
-		return entry;
-	nr = fgraph_cover(run.st, run.top, nr, &cover);
-	if (unlikely(!nr))
-		return entry;
-	entry = fgraph_join_covered(&run, entry, entry + nr, offset, regs, false);
-	fgraph_uncover(run.st, cover, run.top);
-	return entry;
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	return unlikely(ftrace_graph_is_dead()) ||
+	       unlikely(atomic_read(&current->tracing_graph_pause));
+#else
+	return false;
+#endif
 }
 
-/* Users of a batch, in any state of the shadow stack. */
-static noinline const struct ftrace_index_entry *
-fgraph_batch_rest(const struct ftrace_index_entry *entry, const struct ftrace_index_entry *end,
-		  long offset, unsigned long func, struct pt_regs *regs)
+/* One by one: not all of them may want this call. */
+static noinline void fgraph_batch_each(unsigned long ip, unsigned long parent_ip,
+				       const struct ftrace_index_entry *entry,
+				       struct ftrace_regs *fregs)
 {
-	do {
-		entry = fgraph_join_batch(entry, end - entry, offset, func, regs);
-	} while (entry < end && likely(!fgraph_hook_fast(fgraph_batch_user(entry, offset),
-							 func, regs, true)) && ++entry < end);
-	return entry;
-}
-NOKPROBE_SYMBOL(fgraph_batch_rest);
+	const struct ftrace_index_entry *end = entry + entry->batch;
 
-static __always_inline unsigned long
-hook_batch(const struct ftrace_index_entry *batch, unsigned long nr, long offset,
-	   unsigned long ip, struct ftrace_regs *fregs)
-{
-	unsigned long *slot = fgraph_entry_slot(&fregs->regs), ret = READ_ONCE(*slot);
-	const struct ftrace_index_entry *entry = batch;
-
-	if (!fgraph_is_hooked(ret))
-		entry = fgraph_open_batch(batch, nr, offset, ip, &fregs->regs, slot, ret);
-	if (likely(entry == batch + nr))
-		return nr;
-	return fgraph_batch_rest(entry, batch + nr, offset, ip, &fregs->regs) - batch;
+	for (; entry < end; entry++)
+		entry->ops->func(ip, parent_ip, entry->ops, fregs);
 }
+NOKPROBE_SYMBOL(fgraph_batch_each);
 
 /**
- * fgraph_hook_batch() - hook the return of a call for several users
- * @batch:	what a &ftrace_ops.batch_func is called with
- * @nr:		how many of these, at least one
- * @offset:	where the user of an ftrace_ops is, from that on
+ * fgraph_ftrace_batch() - the &ftrace_ops.batch_func of users of fgraph
  * @ip:		as the ftrace callback got it
- * @fregs:	as the ftrace callback got it, fgraph_retp_valid()
- *
- * As fgraph_hook_ftrace() for each of them, in one go.
+ * @parent_ip:	as the ftrace callback got it
+ * @entry:	the first of them. Each is the &fgraph_ops.ops of a user, and has a
+ *		callback of its own, which hooks by fgraph_hook_ftrace(); where graph
+ *		tracing is paused or RCU does not watch, these are called instead.
+ *		Whoever registers the ops with another callback must take the
+ *		batch_func back
+ * @fregs:	as the ftrace callback got it
  *
  * Context: any, preemption disabled.
- *
- * Return: @nr; or how many come before the first who misses the call, which
- * &fgraph_ops.missed counts, and whose successors are still to be hooked.
  */
-unsigned long fgraph_hook_batch(const struct ftrace_index_entry *batch, unsigned long nr,
-				long offset, unsigned long ip, struct ftrace_regs *fregs)
+void fgraph_ftrace_batch(unsigned long ip, unsigned long parent_ip,
+			 const struct ftrace_index_entry *entry, struct ftrace_regs *fregs)
 {
-	return hook_batch(batch, nr, offset, ip, fregs);
+	struct pt_regs *regs = &fregs->regs;
+	unsigned long *slot, ret;
+
+	/* Before anything looks at current, or at what is this CPU's. */
+	if (unlikely(!fgraph_retp_valid(fgraph_retp(regs))))
+		return;
+	if (fgraph_graph_paused() || unlikely(!fgraph_rcu_is_watching())) {
+		fgraph_batch_each(ip, parent_ip, entry, fregs);
+		return;
+	}
+	slot = fgraph_entry_slot(regs);
+	ret = READ_ONCE(*slot);
+	if (fgraph_is_hooked(ret))
+		fgraph_batch_join(entry, ip, regs);
+	else
+		fgraph_batch_open(entry, ip, regs, slot, ret);
 }
-NOKPROBE_SYMBOL(fgraph_hook_batch);
+NOKPROBE_SYMBOL(fgraph_ftrace_batch);
 #endif /* CONFIG_DYNAMIC_FTRACE */
 #endif /* CONFIG_FUNCTION_TRACER */
 
@@ -1400,41 +1507,18 @@ void ftrace_graph_stop(void)
 	static_branch_enable(&kill_ftrace_graph);
 }
 
-static __always_inline bool fgraph_ftrace_hookable(struct ftrace_regs *fregs)
-{
-	/* Before anything looks at current. */
-	return likely(fgraph_retp_valid(fgraph_retp(&fregs->regs))) &&
-	       likely(!ftrace_graph_is_dead()) &&
-	       likely(!atomic_read(&current->tracing_graph_pause));
-}
-
 /* The callback of each user's ftrace_ops. */
 static void fgraph_ftrace_entry(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	if (unlikely(!fgraph_ftrace_hookable(fregs)))
+	/* Before anything looks at current. */
+	if (unlikely(!fgraph_retp_valid(fgraph_retp(&fregs->regs))) || fgraph_graph_paused())
 		return;
 	preempt_disable_notrace();
 	fgraph_hook_fast(container_of(op, struct fgraph_ops, ops), ip, &fregs->regs, true);
 	preempt_enable_notrace();
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_entry);
-
-/* And of several of them. Preemption is disabled. */
-static void fgraph_ftrace_batch(unsigned long ip, const struct ftrace_index_entry *entry,
-				unsigned long nr, struct ftrace_regs *fregs)
-{
-	const long offset = -offsetof(struct fgraph_ops, ops);
-	unsigned long i;
-
-	if (unlikely(!fgraph_ftrace_hookable(fregs)))
-		return;
-	i = hook_batch(entry, nr, offset, ip, fregs);
-	/* One has missed it. */
-	while (unlikely(i < nr) && ++i < nr)
-		i += fgraph_hook_batch(entry + i, nr - i, offset, ip, fregs);
-}
-NOKPROBE_SYMBOL(fgraph_ftrace_batch);
 
 /**
  * register_ftrace_graph() - hook functions that ftrace can reach

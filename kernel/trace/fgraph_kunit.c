@@ -206,7 +206,7 @@ static void stack_run(struct kunit *test)
 		for (i = 0; i < 3; i++)
 			push_entry(st, frame, ENTRY_ROOM);
 		KUNIT_EXPECT_EQ(test, st->top == (void *)frame + 3 * FGRAPH_SLOT, !round);
-		fgraph_stack_drop_flat(st, st->top, frame);
+		fgraph_stack_drop_flat(st, st->top, fgraph_stack_adjacent(st->top, frame), frame);
 		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
 		check_clean(test, st);
 		/* Alone, it is its own run. */
@@ -2532,6 +2532,102 @@ static void call_hooked_return(struct fgraph_ops *gops, const struct fgraph_fram
 	u->value = fgraph_kunit_traced.add(u->value, 1);
 }
 
+#if defined(CONFIG_FPROBE) && defined(CONFIG_CONTEXT_TRACKING_IDLE)
+static void expect_seen(struct kunit *test, struct fprobe_seen *seen, unsigned int exits,
+			unsigned long missed)
+{
+	KUNIT_EXPECT_EQ(test, seen->exits, exits);
+	KUNIT_EXPECT_EQ(test, seen->entries, seen->fp.entry_handler ? exits : 0);
+	KUNIT_EXPECT_EQ(test, seen->fp.nmissed, missed);
+}
+
+/* As in the idle loop: RCU does not watch. */
+static int call_idle(const struct fgraph_kunit_targets *t)
+{
+	int value;
+
+	local_irq_disable();
+	ct_idle_enter();
+	value = t->add(1, 2);
+	ct_idle_exit();
+	local_irq_enable();
+	return value;
+}
+
+/* Of users of different kinds that are called at once, each is as if it were alone. */
+static void hook_batch(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	static struct ftrace_ops relies = { .func = plain_func, .flags = FTRACE_OPS_FL_RECURSION };
+	unsigned long add = (unsigned long)t->add;
+	struct hook_user *calls = &users[4];
+	struct fprobe_seen *seen;
+	int i, round;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "fprobes are of functions that ftrace knows");
+	seen = kunit_kcalloc(test, 4, sizeof(*seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	for (i = 0; i < 4; i++) {
+		seen[i].fp.entry_handler = i < 2 ? NULL : seen_entry;
+		seen[i].fp.exit_handler = seen_exit;
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen[i].fp, &add, 1), 0);
+		users[i].gops.entryfunc = i % 2 ? count_entry : NULL;
+		users[i].gops.retfunc = count_return;
+		hook(test, &users[i], t->add);
+	}
+	plain_calls = 0;
+	for (round = 0; round < 2; round++) {
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+		/* Of no concern to fprobes. */
+		pause_graph_tracing();
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+		unpause_graph_tracing();
+		/* But this is, whose handlers may rely on it. */
+		KUNIT_EXPECT_EQ(test, call_idle(t), 3);
+		/* And this to nobody else. */
+		for (i = 1; i < 3; i++)
+			disable_fprobe(&seen[i].fp);
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+		for (i = 1; i < 3; i++)
+			enable_fprobe(&seen[i].fp);
+		for (i = 0; i < 4; i++) {
+			expect_seen(test, &seen[i], (i % 3 ? 2 : 3) * (round + 1), round + 1);
+			KUNIT_EXPECT_EQ(test, atomic_read(&users[i].returns), 3 * (round + 1));
+		}
+		/* The same beside one who relies on ftrace. */
+		if (round)
+			break;
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&relies, add, 0, 0), 0);
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&relies), 0);
+	}
+	KUNIT_EXPECT_EQ(test, plain_calls, 4);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&relies), 0);
+	ftrace_free_filter(&relies);
+	/*
+	 * Now it is called again when it returns, and then once more, which all miss,
+	 * but who is disabled.
+	 */
+	calls->gops.entryfunc = count_entry;
+	calls->gops.retfunc = call_hooked_return;
+	hook(test, calls, t->add);
+	disable_fprobe(&seen[1].fp);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	expect_seen(test, &seen[0], 8, 3);
+	expect_seen(test, &seen[1], 4, 2);
+	expect_seen(test, &seen[2], 6, 3);
+	expect_seen(test, &seen[3], 8, 3);
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen[i].fp), 0);
+		KUNIT_EXPECT_EQ(test, atomic_read(&users[i].returns), 8);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&users[i].gops.missed), 1);
+		KUNIT_EXPECT_EQ(test, atomic_read(&users[i].wrong), 0);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&calls->returns), 2);
+	expect_stack_empty(test);
+}
+#endif
+
 /* A callback that calls what it hooks: not for ever. */
 static void hook_callback_hooked(struct kunit *test)
 {
@@ -2930,6 +3026,9 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_abandoned_many, via_gen),
 	KUNIT_CASE_PARAM(hook_missed, via_gen),
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#if defined(CONFIG_FPROBE) && defined(CONFIG_CONTEXT_TRACKING_IDLE)
+	KUNIT_CASE_PARAM(hook_batch, via_gen),
+#endif
 	KUNIT_CASE_PARAM(hook_callback_hooked, via_gen),
 	KUNIT_CASE_PARAM(hook_kinds, via_gen),
 	KUNIT_CASE_PARAM(hook_callback_breakpoint, via_gen),

@@ -462,19 +462,31 @@ static __always_inline void *fgraph_stack_adjacent(void *rec, struct fgraph_fram
 	return (unsigned long)frame - start < FGRAPH_CHUNK_SIZE ? frame : (void *)start;
 }
 
-/* As fgraph_stack_drop_run(), where each takes one slot, and somebody has joined. */
-static __always_inline void fgraph_stack_drop_flat(struct fgraph_stack *st, void *rec,
-						   struct fgraph_frame *frame)
+/* Drop the headers of those that lie side by side, down to @end. */
+static __always_inline void fgraph_stack_drop_adjacent(void *rec, void *end)
 {
 	do {
-		void *end = fgraph_stack_adjacent(rec, frame);
+		fgraph_set_head(rec, FGRAPH_NONE);
+		barrier();
+		rec -= FGRAPH_SLOT;
+	} while (rec != end);
+}
 
-		do {
-			fgraph_set_head(rec, FGRAPH_NONE);
-			barrier();
-			rec -= FGRAPH_SLOT;
-		} while (rec != end);
-	} while (unlikely(rec != frame) && (rec = fgraph_record_below(rec)) != frame);
+/*
+ * As fgraph_stack_drop_run(), where each takes one slot, and somebody has joined.
+ * @end: fgraph_stack_adjacent() of @rec
+ */
+static __always_inline void fgraph_stack_drop_flat(struct fgraph_stack *st, void *rec, void *end,
+						   struct fgraph_frame *frame)
+{
+	fgraph_stack_drop_adjacent(rec, end);
+	while (unlikely(end != frame)) {
+		rec = fgraph_record_below(end);
+		if (rec == frame)
+			break;
+		end = fgraph_stack_adjacent(rec, frame);
+		fgraph_stack_drop_adjacent(rec, end);
+	}
 	fgraph_stack_drop_header(st, frame, (void *)frame - FGRAPH_SLOT);
 }
 

@@ -106,6 +106,9 @@ static int compare(const void *a, const void *b)
 		return x->ip < y->ip ? -1 : 1;
 	if (x->ops->batch_func != y->ops->batch_func)
 		return x->ops->batch_func < y->ops->batch_func ? -1 : 1;
+	if (x->ops->batch_func &&
+	    ftrace_ops_needs_regs(x->ops) != ftrace_ops_needs_regs(y->ops))
+		return ftrace_ops_needs_regs(x->ops) ? 1 : -1;
 	return x->nr < y->nr ? -1 : 1;
 }
 
@@ -133,9 +136,9 @@ static bool needs_help(struct ftrace_ops *ops)
 static bool go_together(struct ftrace_ops *a, struct ftrace_ops *b)
 {
 	return a->batch_func && a->batch_func == b->batch_func &&
-	       a->func == b->func && a->func == a->saved_func && b->func == b->saved_func &&
+	       a->func == a->saved_func && b->func == b->saved_func &&
 	       !needs_help(a) && !needs_help(b) &&
-	       !((a->flags ^ b->flags) & FTRACE_OPS_FL_SAVE_REGS);
+	       ftrace_ops_needs_regs(a) == ftrace_ops_needs_regs(b);
 }
 
 static void find_batches(struct ftrace_index_entry *entry, struct ftrace_index_entry *end,
@@ -151,9 +154,13 @@ static void find_batches(struct ftrace_index_entry *entry, struct ftrace_index_e
 			at->batch = at[1].batch + 1;
 		else
 			at->batch = 1;
-		at->alone = at->batch == at->nr && !needs_help(at->ops) && !others;
-		at->regs = IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) &&
-			   (at->ops->flags & FTRACE_OPS_FL_SAVE_REGS);
+		if (others || needs_help(at->ops) || (more && at[1].call == FTRACE_INDEX_OTHER))
+			at->call = FTRACE_INDEX_OTHER;
+		else if (at->batch < at->nr)
+			at->call = FTRACE_INDEX_PLAIN;
+		else
+			at->call = at->nr > 1 ? FTRACE_INDEX_BATCH : FTRACE_INDEX_ONE;
+		at->regs = ftrace_ops_needs_regs(at->ops) || (more && at[1].regs);
 	}
 }
 

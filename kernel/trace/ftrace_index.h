@@ -15,7 +15,7 @@
  * @asked:	the first entry behind those: ops whose filter must be asked
  * @end:	and behind them
  * @entry:	what is in the same bucket stands together, and there what is for
- *		the same function, in the order of batch functions, newest ops first
+ *		the same function: who may be called at once, newest ops first
  * @bucket:	the first entry of each bucket, the last one's end
  *
  * Never written once it can be found.
@@ -53,6 +53,13 @@ ftrace_index_find(const struct ftrace_index *index, unsigned long ip)
 			return entry;
 	}
 	return NULL;
+}
+
+/* Must all registers have been saved for this one? */
+static __always_inline bool ftrace_ops_needs_regs(struct ftrace_ops *ops)
+{
+	return IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) &&
+	       (ops->flags & FTRACE_OPS_FL_SAVE_REGS);
 }
 
 #else /* !CONFIG_DYNAMIC_FTRACE */

@@ -751,7 +751,10 @@ void check_run(void)
 	}
 	remember(popped_to(address(slot)));
 	if (flat)
-		fgraph_stack_drop_flat(&stack, at((unsigned long)stack.top), at(address(slot)));
+		fgraph_stack_drop_flat(&stack, at((unsigned long)stack.top),
+				       fgraph_stack_adjacent(at((unsigned long)stack.top),
+							     at(address(slot))),
+				       at(address(slot)));
 	else
 		fgraph_stack_drop_run(&stack, at((unsigned long)stack.top), at(address(slot)));
 	end_as_begun(true);

@@ -24,8 +24,8 @@
 #define GFP_NOWAIT		0x10
 #define __GFP_NOWARN		0x20
 
-/* What went wrong, to be printed; does not return. */
-void fake_fail(const char *file, int line, const char *what);
+/* What went wrong, to be printed. */
+void __noreturn fake_fail(const char *file, int line, const char *what);
 
 #define expect(cond)							\
 	do {								\
@@ -275,15 +275,16 @@ struct ftrace_index_entry;
 struct ftrace_ops {
 	void			(*func)(unsigned long ip, unsigned long parent_ip,
 					struct ftrace_ops *op, struct ftrace_regs *fregs);
-	void			(*batch_func)(unsigned long ip,
+	void			(*batch_func)(unsigned long ip, unsigned long parent_ip,
 					      const struct ftrace_index_entry *entry,
-					      unsigned long nr, struct ftrace_regs *fregs);
+					      struct ftrace_regs *fregs);
 	unsigned long		flags;
 	bool			registered;
 };
 
 struct ftrace_index_entry {
 	struct ftrace_ops	*ops;
+	unsigned short		batch;
 };
 
 #define DEFINE_STATIC_KEY_FALSE(key)	bool key

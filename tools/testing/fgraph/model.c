@@ -81,6 +81,8 @@ void model_init(void)
 	}
 }
 
+static void model_missed(struct fgraph_ops *gops);
+
 void model_start(void)
 {
 	int i;
@@ -88,6 +90,8 @@ void model_start(void)
 	for (i = 0; i < MAX_TASKS; i++)
 		new_task(&model_task[i]);
 	memset(model_user, 0, sizeof(model_user));
+	for (i = 0; i < MAX_USERS; i++)
+		model_user[i].gops.missfunc = model_missed;
 	for (i = 0; i < FAKE_CPUS; i++)
 		fake_online[i] = !i;
 	fake_cpu = 0;
@@ -315,8 +319,8 @@ static void settle(struct call *c, int nr)
 		struct entry *e = &c->entering[c->settled];
 		struct tail *f = newest_tail(c);
 
-		expect(e->entered == (e->tag && !e->u->silent));
-		if (!e->tag || e->refused)
+		expect(e->entered == (e->tag && !e->u->silent && !e->missed));
+		if (!e->tag || e->refused || e->missed)
 			continue;
 		if (!joins(c, f, e->tag)) {
 			f = &c->tail[c->nr++];
@@ -329,6 +333,18 @@ static void settle(struct call *c, int nr)
 	}
 }
 
+/* It is a user's turn: in the order of the chain. */
+static struct entry *turn_of(struct call *c, struct fgraph_ops *gops)
+{
+	struct entry *e;
+
+	for (e = &c->entering[c->settled]; e->u != user_of(gops); e++)
+		expect(e < &c->entering[c->nr_entering - 1]);
+	settle(c, e - c->entering);
+	expect(!e->entered && !e->missed);
+	return e;
+}
+
 struct entry *model_entered(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 			    void *data, struct ftrace_regs *fregs)
 {
@@ -336,11 +352,8 @@ struct entry *model_entered(struct fgraph_ops *gops, const struct fgraph_frame *
 	struct entry *e;
 
 	expect(c && c->state == ENTERING);
-	/* In the order of the chain. */
-	for (e = &c->entering[c->settled]; e->u != user_of(gops); e++)
-		expect(e < &c->entering[c->nr_entering - 1]);
-	settle(c, e - c->entering);
-	expect(e->tag && !e->entered);
+	e = turn_of(c, gops);
+	expect(e->tag);
 	expect(frame->func == c->func && frame->ret == c->ret);
 	expect(fregs == &c->fregs);
 	expect(!((unsigned long)data % sizeof(long)));
@@ -403,45 +416,51 @@ static struct user *next_user(struct user *u)
 	return u->gops.next ? user_of(u->gops.next) : NULL;
 }
 
-static struct fgraph_ops *hook_batch(struct call *c, struct user *u)
+/* The innermost call that is being hooked. */
+static struct call *hooking;
+
+static void model_missed(struct fgraph_ops *gops)
+{
+	struct entry *e;
+
+	expect(hooking && hooking->state == ENTERING);
+	e = turn_of(hooking, gops);
+	e->missed = true;
+	e->u->missed++;
+}
+
+static void hook_batch(struct call *c, struct user *u)
 {
 	struct ftrace_index_entry entry[MAX_ENTRIES];
-	unsigned long nr = 0, done;
+	int nr = 0, i;
 
 	for (; u; u = next_user(u))
 		entry[nr++].ops = &u->gops.ops;
-	done = STEP(fgraph_hook_batch(entry, nr, -offsetof(struct fgraph_ops, ops),
-				      c->func, &c->fregs));
-	expect(done <= nr);
-	return done < nr ? container_of(entry[done].ops, struct fgraph_ops, ops) : NULL;
+	for (i = 0; i < nr; i++)
+		entry[i].batch = nr - i;
+	STEP((fgraph_ftrace_batch(c->func, c->ret, entry, &c->fregs), 0));
 }
 
-/* As ftrace and kprobes do. Returns who misses the call. */
-static struct user *hook(struct call *c, struct user *u, bool traced, bool chain, bool busy)
+/* As ftrace and kprobes do. */
+static void hook(struct call *c, struct user *u, bool traced, bool chain, bool busy)
 {
-	struct fgraph_ops *missed;
 	int err;
 
 	preempt_disable_notrace();
 	if (chain && model_batch) {
-		missed = hook_batch(c, u);
+		hook_batch(c, u);
 	} else if (chain) {
-		missed = STEP(fgraph_hook_chain(&u->gops, c->func, &c->fregs));
+		STEP((fgraph_hook_chain(&u->gops, c->func, &c->fregs), 0));
 	} else {
 		err = traced ? STEP(fgraph_hook_ftrace(&u->gops, c->func, &c->fregs)) :
 			       STEP(fgraph_hook(&u->gops, c->func, &c->fregs.regs));
-		expect(!err || err == (busy ? -EBUSY : -ENOMEM));
-		missed = err ? &u->gops : NULL;
+		expect(err == (!c->entering->missed ? 0 : busy ? -EBUSY : -ENOMEM));
 	}
 	preempt_enable_notrace();
-	return missed ? user_of(missed) : NULL;
 }
 
-/*
- * Some user of ftrace or a kprobe hits at the entry of a call, or a chain of
- * them from there on. Returns who misses it.
- */
-static struct user *hook_from(struct call *c, struct user *u, bool chain)
+/* Some user of ftrace or a kprobe hits at the entry of a call, or a chain of them. */
+static void hook_from(struct call *c, struct user *u, bool chain)
 {
 	struct fgraph_stack *st = fake_current->fgraph_stack;
 	struct before before = before_op();
@@ -451,8 +470,9 @@ static struct user *hook_from(struct call *c, struct user *u, bool chain)
 	/* Whoever is gone may still be called. */
 	bool traced = chain || u->gops.ops.registered || !tag;
 	bool busy = traced && st && within_callbacks();
-	int nr = 0, at, tails = c->nr, entries = f ? f->nr : 0;
-	struct user *v, *missed;
+	int nr = 0, i, tails = c->nr, entries = f ? f->nr : 0;
+	struct call *outer = hooking;
+	struct user *v;
 	bool join = true;
 
 	expect(c == model_top() && c->state == SETTLED);
@@ -467,25 +487,23 @@ static struct user *hook_from(struct call *c, struct user *u, bool chain)
 	}
 	/* Of a chain, no two open a frame. */
 	if ((!join && c->nr == MAX_TAILS) || entries + nr > MAX_ENTRIES)
-		return NULL;
+		return;
 
 	c->nr_entering = nr;
 	c->state = ENTERING;
 	op_starts();
-	missed = hook(c, u, traced, chain, busy);
+	hooking = c;
+	hook(c, u, traced, chain, busy);
+	hooking = outer;
 	op_ends();
 	c->state = SETTLED;
 
-	for (at = 0; at < nr && c->entering[at].u != missed; at++)
-		;
-	expect(!busy || !at);
-	settle(c, at);
-	if (missed) {
-		struct entry *e = &c->entering[at];
+	settle(c, nr);
+	for (i = 0; i < nr; i++) {
+		struct entry *e = &c->entering[i];
 
-		expect(at < nr && !e->entered);
-		expect(busy || (e->tag && may_miss(&before, e->size, at + 1)));
-		missed->missed++;
+		expect(!e->missed || (e->tag && (busy || may_miss(&before, e->size, i + 1))));
+		expect(e->missed || !busy || !e->tag);
 	}
 	c->nr_entering = 0;
 	/* Nothing is left of who does not want the return. */
@@ -495,7 +513,6 @@ static struct user *hook_from(struct call *c, struct user *u, bool chain)
 	expect(*c->slot == (!c->nr ? c->ret : c->full ?
 			    (unsigned long)fgraph_trampoline_full :
 			    (unsigned long)fgraph_trampoline_light));
-	return missed;
 }
 
 void model_hook(struct call *c, struct user *u)
@@ -514,12 +531,10 @@ void model_link(struct user **users, int nr)
 		users[i - 1]->gops.next = &users[i]->gops;
 }
 
-/* Those after one who misses the call are not hooked yet. */
 void model_hook_chain(struct call *c, struct user *u)
 {
 	model_several = true;
-	while (u && (u = hook_from(c, u, true)))
-		u = next_user(u);
+	hook_from(c, u, true);
 }
 
 /* The entry whose turn it is, when @done are told: the newest first. */

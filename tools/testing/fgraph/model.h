@@ -44,6 +44,7 @@ struct entry {
 	unsigned long		*retp;
 	size_t			size;
 	int			entered;
+	bool			missed;
 	bool			told;
 	bool			refused;
 };
