@@ -167,7 +167,7 @@ struct fgraph_record {
  * @missfunc:	called for each call that @missed counts, or NULL
  * @next:	for fgraph_hook_chain(): the next user of the same function
  * @missed:	calls that this user did not get for lack of memory, or because
- *		they were made by a callback of fgraph
+ *		they were made by callbacks of a call that a callback made
  * @tag:	private: id and generation while registered, else 0
  * @slot_tag:	private: the same for a user who may want returns, and whose data
  *		fit in one slot, else 0

@@ -1450,8 +1450,11 @@ static noinline void fgraph_batch_each(unsigned long ip, unsigned long parent_ip
 {
 	const struct ftrace_index_entry *end = entry + entry->batch;
 
-	for (; entry < end; entry++)
-		entry->ops->func(ip, parent_ip, entry->ops, fregs);
+	for (; entry < end; entry++) {
+		ftrace_func_t func = READ_ONCE(entry->ops->func);
+
+		func(ip, parent_ip, entry->ops, fregs);
+	}
 }
 NOKPROBE_SYMBOL(fgraph_batch_each);
 
@@ -1460,9 +1463,9 @@ NOKPROBE_SYMBOL(fgraph_batch_each);
  * @ip:		as the ftrace callback got it
  * @parent_ip:	as the ftrace callback got it
  * @entry:	the first of them. Each is the &fgraph_ops.ops of a user, and has a
- *		callback of its own, which hooks by fgraph_hook_ftrace(); where graph
- *		tracing is paused or RCU does not watch, these are called instead.
- *		Whoever registers the ops with another callback must take the
+ *		callback of its own, which hooks for that one as ftrace's callbacks do;
+ *		where graph tracing is paused or RCU does not watch, these are called
+ *		instead. Whoever registers the ops with another callback must take the
  *		batch_func back
  * @fregs:	as the ftrace callback got it
  *
@@ -1474,7 +1477,7 @@ void fgraph_ftrace_batch(unsigned long ip, unsigned long parent_ip,
 	struct pt_regs *regs = &fregs->regs;
 	unsigned long *slot, ret;
 
-	/* Before anything looks at current, or at what is this CPU's. */
+	/* Before anything looks at current. */
 	if (unlikely(!fgraph_retp_valid(fgraph_retp(regs))))
 		return;
 	if (fgraph_graph_paused() || unlikely(!fgraph_rcu_is_watching())) {
@@ -1564,7 +1567,9 @@ EXPORT_SYMBOL_GPL(register_ftrace_graph);
  *
  * Context: process. May sleep.
  *
- * Return: 0, or -ENOENT if it is not registered; then nothing was changed.
+ * Return: 0; -ENOENT if it is not registered, then nothing was changed; the errors
+ * of unregister_ftrace_function(): ftrace has found itself broken, so no callback
+ * runs, but @gops must stay.
  */
 int unregister_ftrace_graph(struct fgraph_ops *gops)
 {
@@ -1573,7 +1578,7 @@ int unregister_ftrace_graph(struct fgraph_ops *gops)
 	mutex_lock(&fgraph_mutex);
 	ret = fgraph_user_retire(gops);
 	if (!ret) {
-		unregister_ftrace_function(&gops->ops);
+		ret = unregister_ftrace_function(&gops->ops);
 		fgraph_synchronize();
 		remove_user(gops);
 	}

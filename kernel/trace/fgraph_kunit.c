@@ -2716,6 +2716,53 @@ static void hook_kinds(struct kunit *test)
 	expect_stack_empty(test);
 }
 
+/* For users without a filter: which calls are the test's own? */
+static struct task_struct *own_task;
+static unsigned long own_add, own_inner;
+
+static void own_calls(const struct fgraph_kunit_targets *t)
+{
+	own_task = current;
+	own_add = ftrace_location((unsigned long)t->add);
+	own_inner = ftrace_location((unsigned long)t->inner);
+}
+
+static bool own_call(const struct fgraph_frame *frame)
+{
+	return current == own_task && (frame->func == own_add || frame->func == own_inner);
+}
+
+static int call_own_inner_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+				void *data, struct ftrace_regs *fregs)
+{
+	return own_call(frame) && call_inner_entry(gops, frame, data, fregs);
+}
+
+/*
+ * Where ftrace has to ask the filter of each ops, as where it finds them by the
+ * function: what callbacks call is hooked, and missed one level further.
+ */
+static void hook_unfiltered(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *u = users;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "of ftrace's callbacks");
+	own_calls(t);
+	u->gops.entryfunc = call_own_inner_entry;
+	u->gops.retfunc = count_return;
+	/* With two, so that ftrace never calls one directly. */
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&plain_ops), 0);
+	hook(test, u);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	unhook(u);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&plain_ops), 0);
+	KUNIT_EXPECT_GE(test, atomic_read(&u->entries), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), atomic_read(&u->returns));
+	KUNIT_EXPECT_GE(test, atomic_long_read(&u->gops.missed), 1);
+}
+
 /* Handles each breakpoint, before it looks for recursion. */
 #ifdef CONFIG_ARM64
 #define BREAKPOINT_HANDLER	"kprobe_breakpoint_handler"
@@ -3031,6 +3078,7 @@ static struct kunit_case hook_cases[] = {
 #endif
 	KUNIT_CASE_PARAM(hook_callback_hooked, via_gen),
 	KUNIT_CASE_PARAM(hook_kinds, via_gen),
+	KUNIT_CASE_PARAM(hook_unfiltered, via_gen),
 	KUNIT_CASE_PARAM(hook_callback_breakpoint, via_gen),
 	KUNIT_CASE_PARAM(hook_late, via_gen),
 	KUNIT_CASE_PARAM(hook_register_errors, via_gen),

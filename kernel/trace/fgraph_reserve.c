@@ -106,13 +106,13 @@ void *fgraph_chunk_take(size_t size)
 	int this = smp_processor_id(), cpu;
 	void *chunk = take_on(this, size);
 
-	/* A CPU that just came up has none yet; others may have. */
-	if (!chunk) {
-		for_each_possible_cpu(cpu) {
+	/*
+	 * A CPU that just came up has none yet; others may have. What
+	 * for_each_possible_cpu() calls may be probed.
+	 */
+	for (cpu = 0; !chunk && cpu < nr_cpu_ids; cpu++) {
+		if (cpu_possible(cpu))
 			chunk = take_on(cpu, size);
-			if (chunk)
-				break;
-		}
 	}
 	if (chunk) {
 		atomic_long_inc(&fgraph_chunks);

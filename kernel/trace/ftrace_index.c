@@ -179,7 +179,7 @@ static struct ftrace_index *make_index(void)
 		if (!is_asked(ops))
 			functions += filter_of(ops)->count;
 	}
-	if (!functions)
+	if (!entries)
 		return NULL;
 
 	/* Each ops has an entry more than it needs, if it is not to be asked. */

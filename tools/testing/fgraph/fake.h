@@ -165,6 +165,8 @@ extern char __start_fake_percpu[], __stop_fake_percpu[];
 	})
 #define this_cpu_ptr(p)		per_cpu_ptr(p, smp_processor_id())
 #define cpu_online(cpu)		(fake_online[cpu])
+#define nr_cpu_ids		FAKE_CPUS
+#define cpu_possible(cpu)	((cpu) < FAKE_CPUS)
 #define for_each_possible_cpu(cpu) \
 	for (int __cpu = 0; ((cpu) = __cpu) < FAKE_CPUS; __cpu++)
 #define for_each_online_cpu(cpu) \
@@ -271,10 +273,13 @@ struct ftrace_regs {
 };
 
 struct ftrace_index_entry;
+struct ftrace_ops;
+
+typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *op, struct ftrace_regs *fregs);
 
 struct ftrace_ops {
-	void			(*func)(unsigned long ip, unsigned long parent_ip,
-					struct ftrace_ops *op, struct ftrace_regs *fregs);
+	ftrace_func_t		func;
 	void			(*batch_func)(unsigned long ip, unsigned long parent_ip,
 					      const struct ftrace_index_entry *entry,
 					      struct ftrace_regs *fregs);
