@@ -22,6 +22,14 @@ static void kretprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 static void kretprobe_ftrace_regs_handler(unsigned long ip, unsigned long parent_ip,
 					  struct ftrace_ops *ops, struct ftrace_regs *fregs);
 
+static void kretprobe_ftrace_batch(unsigned long ip, unsigned long parent_ip,
+				   const struct ftrace_index_entry *first,
+				   struct ftrace_regs *fregs);
+
+static void kretprobe_ftrace_regs_batch(unsigned long ip, unsigned long parent_ip,
+					const struct ftrace_index_entry *first,
+					struct ftrace_regs *fregs);
+
 /**
  * struct kretprobe_caller - how ftrace calls kretprobes
  * @ops:	for all of them. A breakpoint could not be switched off by
@@ -37,9 +45,13 @@ struct kretprobe_caller {
 static struct kretprobe_caller kretprobe_callers[] = {
 	{
 		.ops.func = kretprobe_ftrace_handler,
+		.ops.batch_func = fgraph_ftrace_batch,
+		.ops.batch_first = kretprobe_ftrace_batch,
 		.ops.flags = FTRACE_OPS_FL_PERMANENT,
 	}, {
 		.ops.func = kretprobe_ftrace_regs_handler,
+		.ops.batch_func = fgraph_ftrace_batch,
+		.ops.batch_first = kretprobe_ftrace_regs_batch,
 		.ops.flags = FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_SAVE_REGS,
 	},
 };
@@ -106,8 +118,10 @@ static noinline void kretprobe_ftrace_unusual(struct fgraph_ops *gops, struct pt
 }
 NOKPROBE_SYMBOL(kretprobe_ftrace_unusual);
 
-static __always_inline void kretprobe_hook(unsigned long ip, struct ftrace_regs *fregs,
-					   bool entry)
+/* @others: if not NULL, users of fgraph who are called here as well, after these. */
+static __always_inline void kretprobe_hook(unsigned long ip, unsigned long parent_ip,
+					   const struct ftrace_index_entry *others,
+					   struct ftrace_regs *fregs, bool entry)
 {
 	struct kretprobe *rp;
 
@@ -115,24 +129,33 @@ static __always_inline void kretprobe_hook(unsigned long ip, struct ftrace_regs 
 	if (unlikely(!fgraph_retp_valid(fgraph_retp(&fregs->regs))))
 		return;
 	/* Whoever unregisters waits for this, whether RCU watches or not. */
-	preempt_disable_notrace();
+	if (!others)
+		preempt_disable_notrace();
 	rp = first_armed(ip, entry);
 	if (unlikely(!rp))
-		goto out;
+		goto others;
 	/* Interrupts put back what they found: no race. */
 	if (unlikely(data_race(kprobe_running()) || !fgraph_rcu_is_watching())) {
 		kretprobe_ftrace_unusual(&rp->fgraph, &fregs->regs);
-		goto out;
+		goto others;
 	}
-	fgraph_hook_chain(&rp->fgraph, ip, fregs);
+	if (others)
+		fgraph_chain_batch(&rp->fgraph, ip, parent_ip, others, fregs);
+	else
+		fgraph_hook_chain(&rp->fgraph, ip, fregs);
+	goto out;
+others:
+	if (others)
+		fgraph_ftrace_batch(ip, parent_ip, others, fregs);
 out:
-	preempt_enable_notrace();
+	if (!others)
+		preempt_enable_notrace();
 }
 
 static void kretprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 				     struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	kretprobe_hook(ip, fregs, false);
+	kretprobe_hook(ip, parent_ip, NULL, fregs, false);
 }
 NOKPROBE_SYMBOL(kretprobe_ftrace_handler);
 
@@ -141,9 +164,26 @@ static void kretprobe_ftrace_regs_handler(unsigned long ip, unsigned long parent
 {
 	/* Not if the call was on its way here when the first one was registered. */
 	if (likely(ftrace_regs_saved(fregs)))
-		kretprobe_hook(ip, fregs, true);
+		kretprobe_hook(ip, parent_ip, NULL, fregs, true);
 }
 NOKPROBE_SYMBOL(kretprobe_ftrace_regs_handler);
+
+static void kretprobe_ftrace_batch(unsigned long ip, unsigned long parent_ip,
+				   const struct ftrace_index_entry *first,
+				   struct ftrace_regs *fregs)
+{
+	kretprobe_hook(ip, parent_ip, first + 1, fregs, false);
+}
+NOKPROBE_SYMBOL(kretprobe_ftrace_batch);
+
+/* Called only where all registers have been saved. */
+static void kretprobe_ftrace_regs_batch(unsigned long ip, unsigned long parent_ip,
+					const struct ftrace_index_entry *first,
+					struct ftrace_regs *fregs)
+{
+	kretprobe_hook(ip, parent_ip, first + 1, fregs, true);
+}
+NOKPROBE_SYMBOL(kretprobe_ftrace_regs_batch);
 
 /* An entry handler finds what it would after a breakpoint. */
 static __no_kcsan int kretprobe_ftrace_entry(struct fgraph_ops *gops,

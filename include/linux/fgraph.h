@@ -175,7 +175,8 @@ struct fgraph_record {
  * @frame:	private: its frames
  * @entry:	private: its entries in others' frames
  * @trampoline:	private: what its frames need as return address
- * @id:		private: where it is in the table of users
+ * @slot:	private: where it is in the table of users, for its entries
+ * @id:		private: and as a number
  * @word:	private: index of the task-local word
  *
  * All zero but for what the user sets.
@@ -203,6 +204,7 @@ struct fgraph_ops {
 	struct fgraph_record	frame;
 	struct fgraph_record	entry;
 	unsigned long		trampoline;
+	struct fgraph_slot	*slot;
 #endif
 	unsigned int		id;
 	unsigned int		word;
@@ -237,6 +239,8 @@ int fgraph_hook_ftrace(struct fgraph_ops *gops, unsigned long ip, struct ftrace_
 void fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip, struct ftrace_regs *fregs);
 void fgraph_ftrace_batch(unsigned long ip, unsigned long parent_ip,
 			 const struct ftrace_index_entry *entry, struct ftrace_regs *fregs);
+void fgraph_chain_batch(struct fgraph_ops *gops, unsigned long ip, unsigned long parent_ip,
+			const struct ftrace_index_entry *entry, struct ftrace_regs *fregs);
 
 int fgraph_frame_users(const struct fgraph_frame *frame,
 		       struct fgraph_ops **users, int max);

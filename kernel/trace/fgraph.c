@@ -183,12 +183,13 @@ static noinline bool fgraph_recursion(unsigned long above)
 }
 NOKPROBE_SYMBOL(fgraph_recursion);
 
-static __always_inline void fgraph_entry_fill(struct fgraph_entry *entry, unsigned long tag,
-					      struct fgraph_frame *frame, unsigned long users)
+static __always_inline void fgraph_entry_fill(struct fgraph_entry *entry,
+					      struct fgraph_ops *gops, unsigned long tag,
+					      struct fgraph_frame *frame)
 {
 	entry->tag = tag;
+	entry->slot = gops->slot;
 	entry->frame = frame;
-	entry->users = users;
 }
 
 /* The trampoline that is there may not give all registers. */
@@ -237,17 +238,23 @@ static noinline int fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func
 			goto miss;
 		top = READ_ONCE(st->top);
 		head = gops->entry.head;
-		if (fgraph_run_of(top, fgraph_head(top), &users, &bits) == frame)
+		if (fgraph_run_of(top, fgraph_head(top), &users, &bits) == frame) {
+			if (!users) {
+				fgraph_run_complete(top, frame);
+				fgraph_run_of(top, fgraph_head(top), &users, &bits);
+			}
 			head = fgraph_run_head(top, bits, head, tag);
-		else
+		} else {
 			head &= ~FGRAPH_RUN_BITS;
+		}
 		if (frame->func == func &&
 		    ((head & FGRAPH_FALLING) || !fgraph_frame_has(st, frame, tag))) {
 			entry = fgraph_push(st, high, &gops->entry, &above);
 			if (unlikely(!entry))
 				goto miss;
 			/* Of a run that was on top, nothing was dropped. */
-			fgraph_entry_fill(entry, tag, frame, users | fgraph_user_bit(tag));
+			fgraph_entry_fill(entry, gops, tag, frame);
+			entry->users = users | fgraph_user_bit(tag);
 			if (!fgraph_wanted(gops, frame, (void *)entry + gops->entry.data, regs)) {
 				fgraph_stack_pop(st, entry);
 				return 0;
@@ -363,6 +370,10 @@ static noinline int fgraph_hook_again(struct fgraph_ops *gops, unsigned long fun
 	if (unlikely(!frame || frame->retp != fgraph_retp(regs) || frame->func != func ||
 		     !fgraph_stack_fits_slot(top)))
 		goto slow;
+	if (unlikely(!users)) {
+		fgraph_run_complete(top, frame);
+		fgraph_run_of(top, fgraph_head(top), &users, &bits);
+	}
 	head = fgraph_run_head(top, bits, FGRAPH_ENTRY | FGRAPH_RUN_BITS, tag);
 	bit = fgraph_user_bit(tag);
 	/* Who is older than all in the run is none of them. */
@@ -370,7 +381,8 @@ static noinline int fgraph_hook_again(struct fgraph_ops *gops, unsigned long fun
 		     fgraph_frame_has(st, frame, tag)))
 		goto slow;
 	entry = fgraph_stack_reserve_slot(st, top);
-	fgraph_entry_fill(entry, tag, frame, users | bit);
+	fgraph_entry_fill(entry, gops, tag, frame);
+	entry->users = users | bit;
 	if (unlikely(!fgraph_ask_slot(gops, frame, entry, entry->data, regs))) {
 		fgraph_unpush(st, entry);
 		return 0;
@@ -515,15 +527,28 @@ NOKPROBE_SYMBOL(fgraph_hook);
  * Returns whether the user of an entry has gone. @frame and the entry stay
  * until all users of the call have been told.
  */
-static __always_inline bool fgraph_tell(unsigned long tag, struct fgraph_frame *frame,
-					void *data, struct fgraph_regs *regs)
+static __always_inline bool fgraph_tell(struct fgraph_slot *slot, unsigned long tag,
+					struct fgraph_frame *frame, void *data,
+					struct fgraph_regs *regs)
 {
-	struct fgraph_slot *slot = fgraph_slot(tag & FGRAPH_ID_MASK);
-
 	if (unlikely(READ_ONCE(slot->tag) != tag))
 		return true;
 	slot->gops->retfunc(slot->gops, frame, data, regs);
 	return false;
+}
+
+static __always_inline bool fgraph_tell_entry(struct fgraph_entry *entry, void *data,
+					      struct fgraph_frame *frame,
+					      struct fgraph_regs *regs)
+{
+	return fgraph_tell(entry->slot, entry->tag, frame, data, regs);
+}
+
+static __always_inline bool fgraph_tell_frame(struct fgraph_frame *frame, void *data,
+					      struct fgraph_regs *regs)
+{
+	return fgraph_tell(fgraph_slot(frame->tag & FGRAPH_ID_MASK), frame->tag, frame, data,
+			   regs);
 }
 
 /*
@@ -581,10 +606,10 @@ static noinline unsigned long fgraph_return_slow(struct fgraph_stack *st, unsign
 			/* The header of a chunk may be in between. */
 			if (unlikely(!fgraph_is_entry_of(rec, frame)))
 				continue;
-			gone |= fgraph_tell(entry->tag, frame,
-					    fgraph_entry_data(entry, fgraph_head(entry)), regs);
+			gone |= fgraph_tell_entry(entry, fgraph_data(rec, fgraph_head(rec)),
+						  frame, regs);
 		}
-		gone |= fgraph_tell(frame->tag, frame, fgraph_frame_data(frame, head), regs);
+		gone |= fgraph_tell_frame(frame, fgraph_data(frame, head), regs);
 
 		/*
 		 * As long as the trampoline is there, unwinders need a frame;
@@ -619,10 +644,10 @@ static __always_inline bool fgraph_tell_run(void *top, struct fgraph_frame *fram
 		struct fgraph_entry *entry = rec;
 		unsigned long head = fgraph_head(entry);
 
-		gone |= fgraph_tell(entry->tag, frame, fgraph_entry_data(entry, head), regs);
+		gone |= fgraph_tell_entry(entry, fgraph_data(entry, head), frame, regs);
 		rec = fgraph_record_below(rec - fgraph_size(head));
 	}
-	gone |= fgraph_tell(frame->tag, frame, fgraph_frame_data(frame, fgraph_head(frame)), regs);
+	gone |= fgraph_tell_frame(frame, fgraph_data(frame, fgraph_head(frame)), regs);
 	return gone;
 }
 
@@ -676,7 +701,7 @@ static __always_inline bool fgraph_tell_adjacent(void *rec, void *end,
 	do {
 		struct fgraph_entry *entry = rec;
 
-		gone |= fgraph_tell(entry->tag, frame, entry->data, regs);
+		gone |= fgraph_tell_entry(entry, entry->data, frame, regs);
 		rec -= FGRAPH_SLOT;
 	} while (rec != end);
 	return gone;
@@ -695,7 +720,7 @@ static __always_inline bool fgraph_tell_flat(void *rec, void *end, struct fgraph
 		end = fgraph_stack_adjacent(rec, frame);
 		gone |= fgraph_tell_adjacent(rec, end, frame, regs);
 	}
-	gone |= fgraph_tell(frame->tag, frame, frame->data, regs);
+	gone |= fgraph_tell_frame(frame, frame->data, regs);
 	return gone;
 }
 
@@ -704,18 +729,16 @@ static noinline unsigned long fgraph_return_flat(struct fgraph_stack *st, unsign
 						 struct fgraph_regs *regs)
 {
 	struct fgraph_entry *top = READ_ONCE(st->top);
+	/* (6) */
+	struct fgraph_frame *frame = READ_ONCE(top->frame);
 	unsigned long head = fgraph_head(top), ret;
-	struct fgraph_frame *frame;
 	void *end;
 	bool gone;
 
 	/* All of FGRAPH_CONTEXT is zero without FGRAPH_INSIDE. */
 	if (unlikely(((u32)head | FGRAPH_FALLING) != (FGRAPH_ENTRY | FGRAPH_RUN_BITS)))
 		goto run;
-	frame = READ_ONCE(top->frame);
-	/* (6) */
-	if (unlikely(fgraph_head(top) != head || frame->retp != retp ||
-		     (u32)fgraph_head(frame) != FGRAPH_FRAME))
+	if (unlikely(frame->retp != retp || (u32)fgraph_head(frame) != FGRAPH_FRAME))
 		goto run;
 
 	if (regs->full)
@@ -857,10 +880,10 @@ again:
 		head = fgraph_head(rec);
 		if (likely(fgraph_kind(head) == FGRAPH_FRAME)) {
 			if (likely(((struct fgraph_frame *)rec)->tag == tag))
-				return fgraph_frame_data(rec, head);
+				return fgraph_data(rec, head);
 		} else if (fgraph_kind(head) == FGRAPH_ENTRY) {
 			if (((struct fgraph_entry *)rec)->tag == tag)
-				return fgraph_entry_data(rec, head);
+				return fgraph_data(rec, head);
 		} else if (fgraph_kind(head) == FGRAPH_CHUNK) {
 			rec = READ_ONCE(((struct fgraph_chunk *)rec)->below);
 			if (!rec)
@@ -1093,90 +1116,92 @@ NOKPROBE_SYMBOL(fgraph_hook_ftrace);
  * @st:		the stack of the current task
  * @frame:	the frame of the call
  * @top:	the newest record of its run
- * @users:	who may be in the run
- * @bits:	what all of them have of FGRAPH_RUN_BITS
+ * @flat:	FGRAPH_FLAT if the run has it: those who join now need no data below
  * @flags:	&fgraph_ops.flags of those who have joined now
+ * @users:	who may have been in the run before
+ * @oldest:	if not 0, whose tag is smaller was not
  */
 struct fgraph_run {
 	struct fgraph_stack	*st;
 	struct fgraph_frame	*frame;
 	void			*top;
-	unsigned long		users;
-	unsigned long		bits;
+	unsigned long		flat;
 	unsigned int		flags;
+	unsigned long		users;
+	unsigned long		oldest;
 };
 
 /* A frame on which nothing is yet. */
 static __always_inline struct fgraph_run fgraph_run_on(struct fgraph_stack *st,
-						       struct fgraph_frame *frame,
-						       unsigned long tag)
+						       struct fgraph_frame *frame)
 {
 	return (struct fgraph_run) {
 		.st = st,
 		.frame = frame,
 		.top = frame,
-		.users = fgraph_user_bit(tag),
-		.bits = FGRAPH_RUN_BITS,
+		.flat = FGRAPH_FLAT,
 	};
 }
 
-/* The run on top, if it is of this call and one more can join; else without a frame. */
+/*
+ * The run on top, if it is of this call, which is hooked, and one more can join;
+ * else without a frame.
+ */
 static __always_inline struct fgraph_run fgraph_find_run(unsigned long func,
 							 struct pt_regs *regs)
 {
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
 	unsigned long head, users = 0, bits = 0;
-	struct fgraph_frame *frame = NULL;
-	void *top = NULL;
+	struct fgraph_frame *frame;
+	struct fgraph_stack *st;
+	void *top;
 
-	/* Whoever came before has gone, or did not want it: what is on top is old. */
-	if (likely(st && fgraph_is_hooked(READ_ONCE(*fgraph_entry_slot(regs))))) {
-		top = READ_ONCE(st->top);
-		head = fgraph_head(top);
-		frame = fgraph_run_of(top, head, &users, &bits);
-		/* What is called in a callback is to say so: (5). */
-		if (frame && ((head & FGRAPH_CONTEXT) || frame->func != func ||
-			      frame->retp != fgraph_retp(regs)))
-			frame = NULL;
+	/* What is called in a callback is to say so: (5). */
+	if (unlikely(!fgraph_usual(&st, &top, &head)))
+		return (struct fgraph_run) { };
+	frame = fgraph_run_of(top, head, &users, &bits);
+	if (unlikely(!frame || frame->func != func || frame->retp != fgraph_retp(regs)))
+		return (struct fgraph_run) { };
+	if (unlikely(!users)) {
+		fgraph_run_complete(top, frame);
+		fgraph_run_of(top, fgraph_head(top), &users, &bits);
 	}
 	return (struct fgraph_run) {
 		.st = st,
 		.frame = frame,
 		.top = top,
+		.flat = bits & FGRAPH_FLAT,
 		.users = users,
-		.bits = bits,
+		.oldest = bits & FGRAPH_FALLING ? ((struct fgraph_entry *)top)->tag : 0,
 	};
 }
 
-/* May this user be in the run? Who is older than all of them is not. */
+/* Has this user been in the run before, perhaps? */
 static __always_inline bool fgraph_run_may_have(const struct fgraph_run *run, unsigned long tag)
 {
-	const struct fgraph_entry *newest = run->top;
-
-	return unlikely(run->users & fgraph_user_bit(tag)) &&
-	       !((run->bits & FGRAPH_FALLING) && tag < newest->tag);
+	return unlikely(run->users >> tag % BITS_PER_LONG & 1) && tag >= run->oldest;
 }
 
 /* @entry is filled in, and needs no slot but its own. @flags: its user's. */
 static __always_inline void fgraph_run_add(struct fgraph_run *run, struct fgraph_entry *entry,
 					   unsigned int flags)
 {
-	run->bits = fgraph_run_head(run->top, run->bits, run->bits, entry->tag);
-	run->users |= fgraph_user_bit(entry->tag);
 	run->flags |= flags;
 	fgraph_stack_commit(entry, FGRAPH_ENTRY);
 	run->top = entry;
 }
 
-/* That was all of them: who comes later looks at the newest entry. */
+/*
+ * That was all of them: who comes later looks at the newest entry. Seldom does
+ * anybody, who then finds out who the users are.
+ */
 static __always_inline void fgraph_run_end(struct fgraph_run *run, void *top,
 					   struct pt_regs *regs)
 {
 	struct fgraph_entry *entry = run->top;
 
 	if (entry != top) {
-		entry->users = run->users;
-		fgraph_stack_commit(entry, FGRAPH_ENTRY | run->bits);
+		entry->users = 0;
+		fgraph_stack_commit(entry, FGRAPH_ENTRY | FGRAPH_RUN | run->flat);
 	}
 	fgraph_upgrade(run->flags, regs);
 }
@@ -1201,12 +1226,20 @@ static __always_inline struct fgraph_ops *fgraph_join_chain(struct fgraph_run *r
 		if (!fresh && fgraph_run_may_have(run, tag))
 			break;
 		entry = fgraph_stack_reserve_slot(run->st, run->top);
-		entry->tag = tag;
-		entry->frame = run->frame;
+		fgraph_entry_fill(entry, gops, tag, run->frame);
 		fgraph_run_add(run, entry, gops->flags);
 	}
 	fgraph_run_end(run, top, regs);
 	return gops;
+}
+
+/*
+ * Is the call hooked by now? If whoever came before has gone, or did not want it,
+ * what is on top is old.
+ */
+static __always_inline bool fgraph_hooked_now(struct pt_regs *regs)
+{
+	return likely(fgraph_is_hooked(READ_ONCE(*fgraph_entry_slot(regs))));
 }
 
 /* The same for a call that somebody has hooked, if it is on top. */
@@ -1214,8 +1247,11 @@ static __always_inline struct fgraph_ops *fgraph_chain_more(struct fgraph_ops *g
 							    unsigned long func,
 							    struct pt_regs *regs)
 {
-	struct fgraph_run run = fgraph_find_run(func, regs);
+	struct fgraph_run run;
 
+	if (!fgraph_hooked_now(regs))
+		return gops;
+	run = fgraph_find_run(func, regs);
 	if (unlikely(!run.frame))
 		return gops;
 	return fgraph_join_chain(&run, gops, regs, false);
@@ -1240,7 +1276,7 @@ static noinline void fgraph_chain_rest(struct fgraph_ops *gops, unsigned long fu
 {
 	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
 	struct fgraph_frame *frame = READ_ONCE(st->top);
-	struct fgraph_run run = fgraph_run_on(st, frame, frame->tag);
+	struct fgraph_run run = fgraph_run_on(st, frame);
 
 	gops = fgraph_join_chain(&run, gops, regs, true);
 	if (unlikely(gops))
@@ -1336,8 +1372,7 @@ fgraph_join_covered(struct fgraph_run *run, const struct ftrace_index_entry *ent
 			break;
 		if (!fresh && fgraph_run_may_have(run, tag))
 			break;
-		rec->tag = tag;
-		rec->frame = run->frame;
+		fgraph_entry_fill(rec, gops, tag, run->frame);
 		if (likely(fgraph_ask(gops, run->frame, rec->data, regs)))
 			fgraph_run_add(run, rec, fgraph_batch_user(entry)->flags);
 	}
@@ -1371,7 +1406,7 @@ static noinline void fgraph_batch_slow(const struct ftrace_index_entry *entry,
 {
 	do {
 		fgraph_hook_fast(fgraph_batch_user(entry), func, regs, true);
-		if (++entry < end)
+		if (++entry < end && fgraph_hooked_now(regs))
 			entry = fgraph_join_batch(entry, func, regs);
 	} while (entry < end);
 }
@@ -1416,7 +1451,7 @@ static noinline void fgraph_batch_open(const struct ftrace_index_entry *entry,
 			break;
 		fgraph_frame_fill(frame, tag, func, ret, retp);
 		if (likely(fgraph_ask(gops, frame, frame->data, regs))) {
-			struct fgraph_run run = fgraph_run_on(st, frame, tag);
+			struct fgraph_run run = fgraph_run_on(st, frame);
 
 			fgraph_frame_commit(gops, frame, FGRAPH_FRAME, slot);
 			entry = fgraph_join_covered(&run, entry + 1, covered, regs, true);
@@ -1431,6 +1466,35 @@ slow:
 	fgraph_batch_slow(entry, end, func, regs);
 }
 NOKPROBE_SYMBOL(fgraph_batch_open);
+
+/* And for one that a chain has hooked: the rest of that, and a batch. */
+static noinline void fgraph_batch_chain(struct fgraph_ops *gops,
+					const struct ftrace_index_entry *entry,
+					unsigned long func, struct pt_regs *regs)
+{
+	const struct ftrace_index_entry *end = entry + entry->batch;
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
+	struct fgraph_frame *frame = READ_ONCE(st->top);
+	struct fgraph_run run = fgraph_run_on(st, frame);
+	unsigned long nr;
+	void *cover;
+
+	if (gops)
+		gops = fgraph_join_chain(&run, gops, regs, true);
+	if (unlikely(gops)) {
+		fgraph_chain_slow(gops, func, regs);
+		fgraph_batch_join(entry, func, regs);
+		return;
+	}
+	nr = fgraph_cover(st, run.top, entry->batch, &cover);
+	if (likely(nr)) {
+		entry = fgraph_join_covered(&run, entry, entry + nr, regs, true);
+		fgraph_uncover(st, cover, run.top);
+	}
+	if (unlikely(entry < end))
+		fgraph_batch_slow(entry, end, func, regs);
+}
+NOKPROBE_SYMBOL(fgraph_batch_chain);
 
 /* Are calls of no concern to graph tracers, at all or in this task? */
 static __always_inline bool fgraph_graph_paused(void)
@@ -1492,6 +1556,32 @@ void fgraph_ftrace_batch(unsigned long ip, unsigned long parent_ip,
 		fgraph_batch_open(entry, ip, regs, slot, ret);
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_batch);
+
+/**
+ * fgraph_chain_batch() - a chain of users, and then a batch
+ * @gops:	the first of the chain, as for fgraph_hook_chain()
+ * @ip:		as the ftrace callback got it
+ * @parent_ip:	as the ftrace callback got it
+ * @entry:	the first of the batch, as for fgraph_ftrace_batch()
+ * @fregs:	as the ftrace callback got it, fgraph_retp_valid()
+ *
+ * Context: any where RCU watches, preemption disabled.
+ */
+void fgraph_chain_batch(struct fgraph_ops *gops, unsigned long ip, unsigned long parent_ip,
+			const struct ftrace_index_entry *entry, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = &fregs->regs;
+	unsigned long *slot = fgraph_entry_slot(regs), ret = READ_ONCE(*slot);
+
+	if (fgraph_is_hooked(ret) || fgraph_graph_paused() ||
+	    unlikely(!fgraph_hook_simple(gops, ip, regs, slot, ret))) {
+		fgraph_hook_chain(gops, ip, fregs);
+		fgraph_ftrace_batch(ip, parent_ip, entry, fregs);
+		return;
+	}
+	fgraph_batch_chain(READ_ONCE(gops->next), entry, ip, regs);
+}
+NOKPROBE_SYMBOL(fgraph_chain_batch);
 #endif /* CONFIG_DYNAMIC_FTRACE */
 #endif /* CONFIG_FUNCTION_TRACER */
 

@@ -71,7 +71,7 @@ static struct fgraph_frame *push(struct fgraph_stack *st, int n, size_t size)
 	if (!frame)
 		return NULL;
 	head = fgraph_head(frame);
-	memset(fgraph_frame_data(frame, head), 0xff, size);
+	memset(fgraph_data(frame, head), 0xff, size);
 	frame->func = n;
 	frame->ret = RET(n);
 	frame->retp = RETP(n);
@@ -88,7 +88,7 @@ static struct fgraph_entry *push_entry(struct fgraph_stack *st,
 	if (!entry)
 		return NULL;
 	head = fgraph_head(entry);
-	memset(fgraph_entry_data(entry, head), 0xff, size);
+	memset(fgraph_data(entry, head), 0xff, size);
 	entry->frame = frame;
 	fgraph_stack_commit(entry, (head & ~FGRAPH_KIND_MASK) | FGRAPH_ENTRY);
 	return entry;
@@ -235,7 +235,7 @@ static void stack_data(struct kunit *test)
 		struct fgraph_frame *frame = push(st, 0, sizes[i]);
 
 		KUNIT_ASSERT_NOT_NULL(test, frame);
-		data = fgraph_frame_data(frame, fgraph_head(frame));
+		data = fgraph_data(frame, fgraph_head(frame));
 		KUNIT_EXPECT_EQ(test, (unsigned long)data % sizeof(long), 0);
 		if (sizes[i] <= FRAME_ROOM) {
 			KUNIT_EXPECT_PTR_EQ(test, data, (void *)frame->data);
@@ -2576,10 +2576,18 @@ static void hook_batch(struct kunit *test)
 		users[i].gops.retfunc = count_return;
 		hook(test, &users[i], t->add);
 	}
+	/* With the fprobes that look at entries, and with the others. */
+	memset(chain, 0, sizeof(chain));
+	for (i = 0; i < 2; i++) {
+		chain[i].rp.kp.addr = (void *)t->add;
+		chain[i].rp.handler = chain_handler;
+		chain[i].rp.entry_handler = i ? chain_entry : NULL;
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
+	}
 	plain_calls = 0;
 	for (round = 0; round < 2; round++) {
 		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
-		/* Of no concern to fprobes. */
+		/* Of no concern to probes. */
 		pause_graph_tracing();
 		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
 		unpause_graph_tracing();
@@ -2594,6 +2602,11 @@ static void hook_batch(struct kunit *test)
 		for (i = 0; i < 4; i++) {
 			expect_seen(test, &seen[i], (i % 3 ? 2 : 3) * (round + 1), round + 1);
 			KUNIT_EXPECT_EQ(test, atomic_read(&users[i].returns), 3 * (round + 1));
+		}
+		for (i = 0; i < 2; i++) {
+			KUNIT_EXPECT_EQ(test, chain[i].returns, 3 * (round + 1));
+			KUNIT_EXPECT_EQ(test, chain[i].rp.nmissed, round + 1);
+			KUNIT_EXPECT_EQ(test, chain[i].wrong, 0);
 		}
 		/* The same beside one who relies on ftrace. */
 		if (round)
@@ -2622,6 +2635,11 @@ static void hook_batch(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, atomic_read(&users[i].returns), 8);
 		KUNIT_EXPECT_EQ(test, atomic_long_read(&users[i].gops.missed), 1);
 		KUNIT_EXPECT_EQ(test, atomic_read(&users[i].wrong), 0);
+	}
+	for (i = 0; i < 2; i++) {
+		unregister_kretprobe(&chain[i].rp);
+		KUNIT_EXPECT_EQ(test, chain[i].returns, 8);
+		KUNIT_EXPECT_EQ(test, chain[i].rp.nmissed, 3);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&calls->returns), 2);
 	expect_stack_empty(test);

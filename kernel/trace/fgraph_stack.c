@@ -263,6 +263,51 @@ bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame)
 }
 NOKPROBE_SYMBOL(fgraph_stack_uncover);
 
+/* One further down in a run, where @tag is that of the one above. */
+static __always_inline void fgraph_run_see(void *rec, unsigned long *tag, unsigned long *users,
+					   unsigned long *falling)
+{
+	/* A frame has its tag where an entry has it. */
+	unsigned long below = ((struct fgraph_entry *)rec)->tag;
+
+	if (below <= *tag)
+		*falling = 0;
+	*tag = below;
+	*users |= fgraph_user_bit(below);
+}
+
+/**
+ * fgraph_run_complete() - find out who is in a run
+ * @top:	the newest entry, which does not say so; on top of the stack of the
+ *		current task
+ * @frame:	the frame of the run, which is alive
+ *
+ * Sets &fgraph_entry.users, and FGRAPH_FALLING if that is so.
+ *
+ * Context: any, preemption disabled.
+ */
+void fgraph_run_complete(struct fgraph_entry *top, struct fgraph_frame *frame)
+{
+	unsigned long head = fgraph_head(top), falling = FGRAPH_FALLING, users = 0, tag = 0;
+	void *rec = top, *end;
+
+	while (rec != frame) {
+		if (head & FGRAPH_FLAT) {
+			end = fgraph_stack_adjacent(rec, frame);
+			for (; rec != end; rec -= FGRAPH_SLOT)
+				fgraph_run_see(rec, &tag, &users, &falling);
+		} else {
+			fgraph_run_see(rec, &tag, &users, &falling);
+			rec -= fgraph_size(fgraph_head(rec));
+		}
+		rec = fgraph_record_below(rec);
+	}
+	fgraph_run_see(frame, &tag, &users, &falling);
+	top->users = users;
+	fgraph_stack_commit(top, head | falling);
+}
+NOKPROBE_SYMBOL(fgraph_run_complete);
+
 /**
  * fgraph_stack_done() - the end of a frame with live ones above
  * @st:		the stack of the current task

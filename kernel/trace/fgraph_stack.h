@@ -73,7 +73,7 @@ enum fgraph_kind {
 #define FGRAPH_RUN		BIT(12)
 /* With that: none of these entries has data below its header. */
 #define FGRAPH_FLAT		BIT(13)
-/* With that: each of them is older, by its tag, than the one below. */
+/* With that, and known users: each of them is older, by its tag, than the one below. */
 #define FGRAPH_FALLING		BIT(14)
 #define FGRAPH_RUN_BITS		(FGRAPH_RUN | FGRAPH_FALLING | FGRAPH_FLAT)
 /* Bits 16-31: how many slots of data lie below the header. */
@@ -88,7 +88,9 @@ enum fgraph_kind {
  * @head:	kind and size
  * @tag:	the user, by id and generation
  * @frame:	the frame
- * @users:	fgraph_user_bit() of each user from here to the frame; with FGRAPH_RUN
+ * @users:	fgraph_user_bit() of each user from here to the frame, or 0 if nobody
+ *		has asked for that yet; with FGRAPH_RUN
+ * @slot:	the user's, in the table
  * @data:	short private data
  */
 struct fgraph_entry {
@@ -96,7 +98,8 @@ struct fgraph_entry {
 	unsigned long		tag;
 	struct fgraph_frame	*frame;
 	unsigned long		users;
-	unsigned long		data[4];
+	struct fgraph_slot	*slot;
+	unsigned long		data[3];
 };
 
 /**
@@ -149,6 +152,7 @@ struct fgraph_stack {
 static_assert(sizeof(struct fgraph_frame) == FGRAPH_SLOT);
 static_assert(sizeof(struct fgraph_entry) == FGRAPH_SLOT);
 static_assert(offsetof(struct fgraph_frame, tag) == offsetof(struct fgraph_entry, tag));
+static_assert(offsetof(struct fgraph_frame, data) == offsetof(struct fgraph_entry, data));
 static_assert(sizeof(struct fgraph_chunk) == FGRAPH_SLOT);
 static_assert(sizeof(struct fgraph_stack) == FGRAPH_SLOT);
 static_assert(sizeof(struct fgraph_words) == FGRAPH_CHUNK_SIZE);
@@ -173,6 +177,7 @@ struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 					 unsigned long *retp);
 bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame);
 void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame);
+void fgraph_run_complete(struct fgraph_entry *top, struct fgraph_frame *frame);
 unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
 				unsigned long *low, unsigned long *high);
 struct fgraph_word *fgraph_stack_word(struct fgraph_stack *st, unsigned int index);
@@ -209,20 +214,12 @@ static __always_inline void *fgraph_data_below(const void *rec, unsigned long he
 	return (void *)rec - (fgraph_slots(head) << FGRAPH_SLOT_SHIFT);
 }
 
-static __always_inline void *fgraph_frame_data(const struct fgraph_frame *frame,
-					       unsigned long head)
+/* That of a frame or an entry. */
+static __always_inline void *fgraph_data(const void *rec, unsigned long head)
 {
 	if (unlikely(fgraph_slots(head)))
-		return fgraph_data_below(frame, head);
-	return (void *)frame->data;
-}
-
-static __always_inline void *fgraph_entry_data(const struct fgraph_entry *entry,
-					       unsigned long head)
-{
-	if (unlikely(fgraph_slots(head)))
-		return fgraph_data_below(entry, head);
-	return (void *)entry->data;
+		return fgraph_data_below(rec, head);
+	return (void *)((const struct fgraph_entry *)rec)->data;
 }
 
 /* A record with private data, at @inside if that is short. */
@@ -510,8 +507,8 @@ static __always_inline unsigned long fgraph_user_bit(unsigned long tag)
 
 /*
  * The frame that one more can join on @top, which has that header, without more
- * ado: NULL if there is none. @users: who may be in it. @bits: what all who join
- * have of FGRAPH_RUN_BITS.
+ * ado: NULL if there is none. @users: who may be in it; 0 if that takes a
+ * fgraph_run_complete(). @bits: what all who join have of FGRAPH_RUN_BITS.
  */
 static __always_inline struct fgraph_frame *fgraph_run_of(void *top, unsigned long head,
 							  unsigned long *users,

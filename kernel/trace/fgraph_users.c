@@ -63,6 +63,7 @@ int fgraph_user_add(struct fgraph_ops *gops)
 	/* Whoever sees the tag in the table sees the user there. */
 	smp_store_release(&slot->tag, tag);
 	gops->id = id;
+	gops->slot = slot;
 	atomic_long_set(&gops->missed, 0);
 	/* And whoever sees it in the user may push frames with it. */
 	smp_store_release(&gops->tag, tag);

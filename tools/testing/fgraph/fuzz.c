@@ -314,7 +314,7 @@ int fuzz(const unsigned char *data, size_t size)
 	model_start();
 	model_in_callback = in_callback;
 	/* By what is no input to anything else. */
-	model_batch = size & 1;
+	model_how = size % NR_HOWS;
 
 	while (input < input_end) {
 		switch (get(26)) {

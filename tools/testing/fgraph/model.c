@@ -7,7 +7,7 @@ struct task *model_now;
 struct user model_user[MAX_USERS];
 bool model_no_memory;
 bool model_stepped;
-bool model_batch;
+enum how model_how;
 bool model_several;
 unsigned long model_checks;
 
@@ -411,11 +411,6 @@ static bool within_callbacks(void)
 	       running[nr_running - 2] == fake_context;
 }
 
-static struct user *next_user(struct user *u)
-{
-	return u->gops.next ? user_of(u->gops.next) : NULL;
-}
-
 /* The innermost call that is being hooked. */
 static struct call *hooking;
 
@@ -429,16 +424,29 @@ static void model_missed(struct fgraph_ops *gops)
 	e->u->missed++;
 }
 
-static void hook_batch(struct call *c, struct user *u)
+static void hook_linked(struct call *c, struct user *u)
 {
 	struct ftrace_index_entry entry[MAX_ENTRIES];
+	struct fgraph_ops *chain = &u->gops;
 	int nr = 0, i;
 
-	for (; u; u = next_user(u))
+	if (model_how != HOW_BATCH) {
+		/* These go by &fgraph_ops.next. */
+		while (u->gops.next)
+			u = user_of(u->gops.next);
+		u = u->then;
+	}
+	for (; u; u = u->then)
 		entry[nr++].ops = &u->gops.ops;
 	for (i = 0; i < nr; i++)
 		entry[i].batch = nr - i;
-	STEP((fgraph_ftrace_batch(c->func, c->ret, entry, &c->fregs), 0));
+
+	if (model_how == HOW_BATCH)
+		STEP((fgraph_ftrace_batch(c->func, c->ret, entry, &c->fregs), 0));
+	else if (nr)
+		STEP((fgraph_chain_batch(chain, c->func, c->ret, entry, &c->fregs), 0));
+	else
+		STEP((fgraph_hook_chain(chain, c->func, &c->fregs), 0));
 }
 
 /* As ftrace and kprobes do. */
@@ -447,10 +455,8 @@ static void hook(struct call *c, struct user *u, bool traced, bool chain, bool b
 	int err;
 
 	preempt_disable_notrace();
-	if (chain && model_batch) {
-		hook_batch(c, u);
-	} else if (chain) {
-		STEP((fgraph_hook_chain(&u->gops, c->func, &c->fregs), 0));
+	if (chain) {
+		hook_linked(c, u);
 	} else {
 		err = traced ? STEP(fgraph_hook_ftrace(&u->gops, c->func, &c->fregs)) :
 			       STEP(fgraph_hook(&u->gops, c->func, &c->fregs.regs));
@@ -477,7 +483,7 @@ static void hook_from(struct call *c, struct user *u, bool chain)
 
 	expect(c == model_top() && c->state == SETTLED);
 	c->settled = 0;
-	for (v = u; v; v = chain ? next_user(v) : NULL) {
+	for (v = u; v; v = chain ? v->then : NULL) {
 		expect(nr < MAX_ENTRIES);
 		join &= joins(c, f, v->gops.tag);
 		c->entering[nr++] = (struct entry) {
@@ -525,10 +531,15 @@ void model_link(struct user **users, int nr)
 {
 	int i;
 
-	for (i = 0; i < MAX_USERS; i++)
+	for (i = 0; i < MAX_USERS; i++) {
 		model_user[i].gops.next = NULL;
-	for (i = 1; i < nr; i++)
-		users[i - 1]->gops.next = &users[i]->gops;
+		model_user[i].then = NULL;
+	}
+	for (i = 1; i < nr; i++) {
+		users[i - 1]->then = users[i];
+		if (model_how == HOW_CHAIN || (model_how == HOW_BOTH && i < nr / 2))
+			users[i - 1]->gops.next = &users[i]->gops;
+	}
 }
 
 void model_hook_chain(struct call *c, struct user *u)

@@ -29,6 +29,8 @@ struct user {
 	bool			ask;
 	/* No entry callback: wants every return. */
 	bool			silent;
+	/* The next one of those who are linked. */
+	struct user		*then;
 	unsigned long		missed;
 	unsigned long		word[MAX_TASKS];
 	/* The tag for which that word is. */
@@ -109,8 +111,13 @@ extern struct user model_user[MAX_USERS];
 extern bool model_no_memory;
 /* Interrupts come between any two instructions. */
 extern bool model_stepped;
-/* Are those who are linked hooked as a batch, or as a chain? */
-extern bool model_batch;
+/* How those who are linked from now on are hooked. */
+extern enum how {
+	HOW_CHAIN,
+	HOW_BATCH,
+	HOW_BOTH,	/* some as a chain, the others then as a batch */
+	NR_HOWS,
+} model_how;
 /* Have several been hooked in one go? */
 extern bool model_several;
 extern unsigned long model_checks;

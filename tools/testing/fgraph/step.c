@@ -1730,9 +1730,8 @@ int main(int argc, char **argv)
 			scenario = &scenarios[i];
 			model_several = false;
 			run_scenario(i, effort);
-			/* Those who are linked once more, the other way. */
-			model_batch = true;
-			if (model_several)
+			/* Those who are linked once more, in other ways. */
+			while (model_several && ++model_how < NR_HOWS)
 				run_scenario(i, effort);
 			counts->checks = model_checks;
 			_exit(0);
