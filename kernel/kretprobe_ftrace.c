@@ -46,12 +46,12 @@ static struct kretprobe_caller kretprobe_callers[] = {
 	{
 		.ops.func = kretprobe_ftrace_handler,
 		.ops.batch_func = fgraph_ftrace_batch,
-		.ops.batch_first = kretprobe_ftrace_batch,
+		.ops.batch_first_func = kretprobe_ftrace_batch,
 		.ops.flags = FTRACE_OPS_FL_PERMANENT,
 	}, {
 		.ops.func = kretprobe_ftrace_regs_handler,
 		.ops.batch_func = fgraph_ftrace_batch,
-		.ops.batch_first = kretprobe_ftrace_regs_batch,
+		.ops.batch_first_func = kretprobe_ftrace_regs_batch,
 		.ops.flags = FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_SAVE_REGS,
 	},
 };
@@ -118,7 +118,10 @@ static noinline void kretprobe_ftrace_unusual(struct fgraph_ops *gops, struct pt
 }
 NOKPROBE_SYMBOL(kretprobe_ftrace_unusual);
 
-/* @others: if not NULL, users of fgraph who are called here as well, after these. */
+/*
+ * @others: if not NULL, users of fgraph who are called here as well, after these;
+ * then preemption is disabled.
+ */
 static __always_inline void kretprobe_hook(unsigned long ip, unsigned long parent_ip,
 					   const struct ftrace_index_entry *others,
 					   struct ftrace_regs *fregs, bool entry)
@@ -176,12 +179,14 @@ static void kretprobe_ftrace_batch(unsigned long ip, unsigned long parent_ip,
 }
 NOKPROBE_SYMBOL(kretprobe_ftrace_batch);
 
-/* Called only where all registers have been saved. */
 static void kretprobe_ftrace_regs_batch(unsigned long ip, unsigned long parent_ip,
 					const struct ftrace_index_entry *first,
 					struct ftrace_regs *fregs)
 {
-	kretprobe_hook(ip, parent_ip, first + 1, fregs, true);
+	if (likely(ftrace_regs_saved(fregs)))
+		kretprobe_hook(ip, parent_ip, first + 1, fregs, true);
+	else
+		fgraph_ftrace_batch(ip, parent_ip, first + 1, fregs);
 }
 NOKPROBE_SYMBOL(kretprobe_ftrace_regs_batch);
 

@@ -20,6 +20,7 @@
 
 struct fgraph_ops;
 struct fgraph_regs;
+struct fgraph_slot;
 struct ftrace_index_entry;
 struct ftrace_regs;
 struct pt_regs;
@@ -165,7 +166,8 @@ struct fgraph_record {
  * @site:	the only function this user is for, or NULL; named where @name
  *		is not
  * @missfunc:	called for each call that @missed counts, or NULL
- * @next:	for fgraph_hook_chain(): the next user of the same function
+ * @next:	for fgraph_hook_chain() and fgraph_chain_batch(): the next user of the
+ *		same function
  * @missed:	calls that this user did not get for lack of memory, or because
  *		they were made by callbacks of a call that a callback made
  * @tag:	private: id and generation while registered, else 0

@@ -416,12 +416,12 @@ static __always_inline void fgraph_frame_commit(struct fgraph_ops *gops,
 
 /*
  * And nearly all that are not, for a user with a &fgraph_ops.simple_tag. Calls
- * nothing, so needs no registers but those that a callee may use. Returns false
- * if nothing was done.
+ * nothing, so needs no registers but those that a callee may use. Returns the
+ * frame, or NULL if nothing was done.
  */
-static __always_inline bool fgraph_hook_simple(struct fgraph_ops *gops, unsigned long func,
-					       struct pt_regs *regs, unsigned long *slot,
-					       unsigned long ret)
+static __always_inline struct fgraph_frame *
+fgraph_hook_simple(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs,
+		   unsigned long *slot, unsigned long ret)
 {
 	unsigned long *retp = fgraph_retp(regs), head;
 	/* Before all else of @gops: whoever registers writes it last. */
@@ -431,13 +431,13 @@ static __always_inline bool fgraph_hook_simple(struct fgraph_ops *gops, unsigned
 	void *top;
 
 	if (!tag)
-		return false;
+		return NULL;
 	if (unlikely(!fgraph_usual(&st, &top, &head) || !fgraph_stack_fits_slot(top)))
-		return false;
+		return NULL;
 	frame = fgraph_stack_reserve_slot(st, top);
 	fgraph_frame_fill(frame, tag, func, ret, retp);
 	fgraph_frame_commit(gops, frame, FGRAPH_FRAME, slot);
-	return true;
+	return frame;
 }
 
 /* Much data, or no returns wanted, or not in a usual state. */
@@ -1144,8 +1144,8 @@ static __always_inline struct fgraph_run fgraph_run_on(struct fgraph_stack *st,
 }
 
 /*
- * The run on top, if it is of this call, which is hooked, and one more can join;
- * else without a frame.
+ * The run on top, if it is of this call and one more can join; else without a
+ * frame. The call is hooked: the caller has looked.
  */
 static __always_inline struct fgraph_run fgraph_find_run(unsigned long func,
 							 struct pt_regs *regs)
@@ -1178,7 +1178,7 @@ static __always_inline struct fgraph_run fgraph_find_run(unsigned long func,
 /* Has this user been in the run before, perhaps? */
 static __always_inline bool fgraph_run_may_have(const struct fgraph_run *run, unsigned long tag)
 {
-	return unlikely(run->users >> tag % BITS_PER_LONG & 1) && tag >= run->oldest;
+	return unlikely(run->users & fgraph_user_bit(tag)) && tag >= run->oldest;
 }
 
 /* @entry is filled in, and needs no slot but its own. @flags: its user's. */
@@ -1208,7 +1208,7 @@ static __always_inline void fgraph_run_end(struct fgraph_run *run, void *top,
 
 /*
  * Users of a chain join a call. Returns the first for whom that is not simple.
- * @fresh: nobody else can be in the run.
+ * @fresh: none of them can be in the run.
  */
 static __always_inline struct fgraph_ops *fgraph_join_chain(struct fgraph_run *run,
 							    struct fgraph_ops *gops,
@@ -1272,11 +1272,9 @@ NOKPROBE_SYMBOL(fgraph_chain_slow);
 
 /* The others, when the first one has opened the frame. */
 static noinline void fgraph_chain_rest(struct fgraph_ops *gops, unsigned long func,
-				       struct pt_regs *regs)
+				       struct pt_regs *regs, struct fgraph_frame *frame)
 {
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	struct fgraph_frame *frame = READ_ONCE(st->top);
-	struct fgraph_run run = fgraph_run_on(st, frame);
+	struct fgraph_run run = fgraph_run_on(READ_ONCE(current->fgraph_stack), frame);
 
 	gops = fgraph_join_chain(&run, gops, regs, true);
 	if (unlikely(gops))
@@ -1298,14 +1296,19 @@ void fgraph_hook_chain(struct fgraph_ops *gops, unsigned long ip, struct ftrace_
 {
 	struct pt_regs *regs = &fregs->regs;
 	unsigned long *slot = fgraph_entry_slot(regs), ret = READ_ONCE(*slot);
+	struct fgraph_frame *frame;
 
-	if (fgraph_is_hooked(ret) || unlikely(!fgraph_hook_simple(gops, ip, regs, slot, ret))) {
-		fgraph_chain_slow(gops, ip, regs);
-		return;
-	}
+	if (fgraph_is_hooked(ret))
+		goto slow;
+	frame = fgraph_hook_simple(gops, ip, regs, slot, ret);
+	if (unlikely(!frame))
+		goto slow;
 	gops = READ_ONCE(gops->next);
 	if (unlikely(gops))
-		fgraph_chain_rest(gops, ip, regs);
+		fgraph_chain_rest(gops, ip, regs, frame);
+	return;
+slow:
+	fgraph_chain_slow(gops, ip, regs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_chain);
 
@@ -1470,12 +1473,11 @@ NOKPROBE_SYMBOL(fgraph_batch_open);
 /* And for one that a chain has hooked: the rest of that, and a batch. */
 static noinline void fgraph_batch_chain(struct fgraph_ops *gops,
 					const struct ftrace_index_entry *entry,
-					unsigned long func, struct pt_regs *regs)
+					unsigned long func, struct pt_regs *regs,
+					struct fgraph_frame *frame)
 {
+	struct fgraph_run run = fgraph_run_on(READ_ONCE(current->fgraph_stack), frame);
 	const struct ftrace_index_entry *end = entry + entry->batch;
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	struct fgraph_frame *frame = READ_ONCE(st->top);
-	struct fgraph_run run = fgraph_run_on(st, frame);
 	unsigned long nr;
 	void *cover;
 
@@ -1486,10 +1488,10 @@ static noinline void fgraph_batch_chain(struct fgraph_ops *gops,
 		fgraph_batch_join(entry, func, regs);
 		return;
 	}
-	nr = fgraph_cover(st, run.top, entry->batch, &cover);
+	nr = fgraph_cover(run.st, run.top, entry->batch, &cover);
 	if (likely(nr)) {
 		entry = fgraph_join_covered(&run, entry, entry + nr, regs, true);
-		fgraph_uncover(st, cover, run.top);
+		fgraph_uncover(run.st, cover, run.top);
 	}
 	if (unlikely(entry < end))
 		fgraph_batch_slow(entry, end, func, regs);
@@ -1526,7 +1528,8 @@ NOKPROBE_SYMBOL(fgraph_batch_each);
  * fgraph_ftrace_batch() - the &ftrace_ops.batch_func of users of fgraph
  * @ip:		as the ftrace callback got it
  * @parent_ip:	as the ftrace callback got it
- * @entry:	the first of them. Each is the &fgraph_ops.ops of a user, and has a
+ * @entry:	the first of them. Each is the &fgraph_ops.ops of a user, unless it has
+ *		a batch_first_func, which then must not pass it on here; and has a
  *		callback of its own, which hooks for that one as ftrace's callbacks do;
  *		where graph tracing is paused or RCU does not watch, these are called
  *		instead. Whoever registers the ops with another callback must take the
@@ -1572,14 +1575,18 @@ void fgraph_chain_batch(struct fgraph_ops *gops, unsigned long ip, unsigned long
 {
 	struct pt_regs *regs = &fregs->regs;
 	unsigned long *slot = fgraph_entry_slot(regs), ret = READ_ONCE(*slot);
+	struct fgraph_frame *frame;
 
-	if (fgraph_is_hooked(ret) || fgraph_graph_paused() ||
-	    unlikely(!fgraph_hook_simple(gops, ip, regs, slot, ret))) {
-		fgraph_hook_chain(gops, ip, fregs);
-		fgraph_ftrace_batch(ip, parent_ip, entry, fregs);
-		return;
-	}
-	fgraph_batch_chain(READ_ONCE(gops->next), entry, ip, regs);
+	if (fgraph_is_hooked(ret) || fgraph_graph_paused())
+		goto apart;
+	frame = fgraph_hook_simple(gops, ip, regs, slot, ret);
+	if (unlikely(!frame))
+		goto apart;
+	fgraph_batch_chain(READ_ONCE(gops->next), entry, ip, regs, frame);
+	return;
+apart:
+	fgraph_hook_chain(gops, ip, fregs);
+	fgraph_ftrace_batch(ip, parent_ip, entry, fregs);
 }
 NOKPROBE_SYMBOL(fgraph_chain_batch);
 #endif /* CONFIG_DYNAMIC_FTRACE */

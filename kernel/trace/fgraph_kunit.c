@@ -25,8 +25,8 @@
  * The shadow stack.
  */
 
-#define FRAME_ROOM	sizeof_field(struct fgraph_frame, data)
-#define ENTRY_ROOM	sizeof_field(struct fgraph_entry, data)
+/* Data of a frame, or of an entry, that need no slot of their own. */
+#define ROOM		sizeof_field(struct fgraph_frame, data)
 
 /* Places of return addresses; nobody looks there. */
 #define RETP(n)		((unsigned long *)(0x100000UL - (n) * 16))
@@ -65,7 +65,7 @@ static void *reserve(struct fgraph_stack *st, size_t size, size_t room)
 /* A frame whose data is all ones: whoever takes that for a header is seen. */
 static struct fgraph_frame *push(struct fgraph_stack *st, int n, size_t size)
 {
-	struct fgraph_frame *frame = reserve(st, size, FRAME_ROOM);
+	struct fgraph_frame *frame = reserve(st, size, ROOM);
 	unsigned long head;
 
 	if (!frame)
@@ -82,7 +82,7 @@ static struct fgraph_frame *push(struct fgraph_stack *st, int n, size_t size)
 static struct fgraph_entry *push_entry(struct fgraph_stack *st,
 				       struct fgraph_frame *frame, size_t size)
 {
-	struct fgraph_entry *entry = reserve(st, size, ENTRY_ROOM);
+	struct fgraph_entry *entry = reserve(st, size, ROOM);
 	unsigned long head;
 
 	if (!entry)
@@ -179,7 +179,7 @@ static void stack_entries(struct kunit *test)
 static void stack_run(struct kunit *test)
 {
 	struct fgraph_stack *st = stack(test, 3);
-	static const size_t sizes[] = { 0, 8, ENTRY_ROOM + 1, 200, 0 };
+	static const size_t sizes[] = { 0, 8, ROOM + 1, 200, 0 };
 	struct fgraph_frame *first = push(st, 0, 0), *frame;
 	int round, i;
 
@@ -197,14 +197,14 @@ static void stack_run(struct kunit *test)
 		/* None of the entries with data below, but the frame. */
 		frame = push(st, 1, 100);
 		for (i = 0; i < 3; i++)
-			push_entry(st, frame, ENTRY_ROOM);
+			push_entry(st, frame, ROOM);
 		fgraph_stack_drop_run(st, st->top, frame);
 		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
 		check_clean(test, st);
 		/* Nobody; the second time they go on in another chunk. */
 		frame = push(st, 1, 0);
 		for (i = 0; i < 3; i++)
-			push_entry(st, frame, ENTRY_ROOM);
+			push_entry(st, frame, ROOM);
 		KUNIT_EXPECT_EQ(test, st->top == (void *)frame + 3 * FGRAPH_SLOT, !round);
 		fgraph_stack_drop_flat(st, st->top, fgraph_stack_adjacent(st->top, frame), frame);
 		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
@@ -224,7 +224,7 @@ static void stack_run(struct kunit *test)
 static void stack_data(struct kunit *test)
 {
 	static const size_t sizes[] = {
-		0, 1, 8, FRAME_ROOM, FRAME_ROOM + 1, ENTRY_ROOM, ENTRY_ROOM + 1,
+		0, 1, 8, ROOM, ROOM + 1,
 		FGRAPH_SLOT, FGRAPH_SLOT + 1, 1000, FGRAPH_CHUNK_SIZE - 4 * FGRAPH_SLOT,
 	};
 	int i;
@@ -237,7 +237,7 @@ static void stack_data(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, frame);
 		data = fgraph_data(frame, fgraph_head(frame));
 		KUNIT_EXPECT_EQ(test, (unsigned long)data % sizeof(long), 0);
-		if (sizes[i] <= FRAME_ROOM) {
+		if (sizes[i] <= ROOM) {
 			KUNIT_EXPECT_PTR_EQ(test, data, (void *)frame->data);
 			KUNIT_EXPECT_PTR_EQ(test, bottom, (void *)frame);
 		} else {
@@ -365,7 +365,7 @@ static void stack_stale(struct kunit *test)
 		push(st, i, 50);
 		push_entry(st, fgraph_frame_of(st->top), 50);
 	}
-	reserve(st, 1000, FRAME_ROOM);
+	reserve(st, 1000, ROOM);
 	fgraph_stack_pop(st, frame);
 	KUNIT_EXPECT_PTR_EQ(test, st->top, (void *)old);
 	check_order(test, st, 0);
@@ -395,7 +395,7 @@ static void stack_reap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, low, RETP(50)), 1 + 2 * 29 + 1);
 	check_order(test, st, 50);
 	/* Half a record may be of the code that was interrupted. */
-	reserve(st, 0, FRAME_ROOM);
+	reserve(st, 0, ROOM);
 	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, (void *)0, RETP(-1)), 0);
 	fgraph_stack_pop(st, st->top);
 	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, (void *)0, RETP(-1)), 2 * 51);
@@ -420,7 +420,7 @@ static void stack_search(struct kunit *test)
 	entry = push_entry(st, second, 0);
 	entry->users = RET(9);
 	entry->data[0] = (unsigned long)RETP(9);
-	first = reserve(st, 0, FRAME_ROOM);
+	first = reserve(st, 0, ROOM);
 	first->retp = RETP(9);
 	KUNIT_EXPECT_NULL(test, fgraph_stack_search(st, RETP(9)));
 	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), second);
@@ -508,7 +508,7 @@ static void stack_interrupted(struct kunit *test)
 	unsigned long cursor = 0;
 
 	push(st, 0, 0);
-	half = reserve(st, 100, FRAME_ROOM);
+	half = reserve(st, 100, ROOM);
 	half->ret = RET(1);
 	half->retp = RETP(1);
 	irq = push(st, 2, 100);
@@ -2644,6 +2644,46 @@ static void hook_batch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&calls->returns), 2);
 	expect_stack_empty(test);
 }
+
+/*
+ * A call that was on its way to the list function when the first was registered
+ * who needs all registers: they have not been saved.
+ */
+static void hook_no_regs(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long add = (unsigned long)t->add, ret = _THIS_IP_;
+	struct ftrace_regs fregs = { };
+	struct fprobe_seen *seen;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "a breakpoint saves all registers");
+	seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	seen->fp.entry_handler = seen_entry;
+	seen->fp.exit_handler = seen_exit;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen->fp, &add, 1), 0);
+	memset(chain, 0, sizeof(chain));
+	chain[0].rp.kp.addr = (void *)add;
+	chain[0].rp.handler = chain_handler;
+	chain[0].rp.entry_handler = chain_entry;
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[0].rp), 0);
+
+	fregs.regs.sp = (unsigned long)&ret;
+	*fgraph_entry_slot(&fregs.regs) = ret;
+	arch_ftrace_ops_list_func(ftrace_location(add), 0, NULL, &fregs);
+	KUNIT_EXPECT_EQ(test, *fgraph_entry_slot(&fregs.regs), ret);
+	KUNIT_EXPECT_EQ(test, chain[0].wrong, 0);
+	expect_seen(test, seen, 0, 0);
+	expect_stack_empty(test);
+
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	KUNIT_EXPECT_EQ(test, chain[0].returns, 1);
+	KUNIT_EXPECT_EQ(test, chain[0].wrong, 0);
+	expect_seen(test, seen, 1, 0);
+	unregister_kretprobe(&chain[0].rp);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen->fp), 0);
+}
 #endif
 
 /* A callback that calls what it hooks: not for ever. */
@@ -3093,6 +3133,7 @@ static struct kunit_case hook_cases[] = {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 #if defined(CONFIG_FPROBE) && defined(CONFIG_CONTEXT_TRACKING_IDLE)
 	KUNIT_CASE_PARAM(hook_batch, via_gen),
+	KUNIT_CASE_PARAM(hook_no_regs, via_gen),
 #endif
 	KUNIT_CASE_PARAM(hook_callback_hooked, via_gen),
 	KUNIT_CASE_PARAM(hook_kinds, via_gen),

@@ -109,8 +109,8 @@ static int compare(const void *a, const void *b)
 	if (x->ops->batch_func &&
 	    ftrace_ops_needs_regs(x->ops) != ftrace_ops_needs_regs(y->ops))
 		return ftrace_ops_needs_regs(x->ops) ? 1 : -1;
-	if (x->ops->batch_func && !x->ops->batch_first != !y->ops->batch_first)
-		return x->ops->batch_first ? -1 : 1;
+	if (x->ops->batch_func && !x->ops->batch_first_func != !y->ops->batch_first_func)
+		return x->ops->batch_first_func ? -1 : 1;
 	return x->nr < y->nr ? -1 : 1;
 }
 
@@ -134,10 +134,13 @@ static bool needs_help(struct ftrace_ops *ops)
 	return ops->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU);
 }
 
-/* May both be called by one &ftrace_ops.batch_func, on the same conditions? */
+/*
+ * May both be called at once, on the same conditions? Only the first of a batch has
+ * a batch_first_func: whoever is passed to a batch_func has none.
+ */
 static bool go_together(struct ftrace_ops *a, struct ftrace_ops *b)
 {
-	return a->batch_func && a->batch_func == b->batch_func && !b->batch_first &&
+	return a->batch_func && a->batch_func == b->batch_func && !b->batch_first_func &&
 	       a->func == a->saved_func && b->func == b->saved_func &&
 	       !needs_help(a) && !needs_help(b) &&
 	       ftrace_ops_needs_regs(a) == ftrace_ops_needs_regs(b);
@@ -154,7 +157,7 @@ static void find_batches(struct ftrace_index_entry *entry, struct ftrace_index_e
 		at->nr = more ? at[1].nr + 1 : 1;
 		if (more && at[1].batch < U16_MAX && go_together(at->ops, at[1].ops)) {
 			at->batch = at[1].batch + 1;
-			at->batch_func = at->ops->batch_first ?: at->ops->batch_func;
+			at->batch_func = at->ops->batch_first_func ?: at->ops->batch_func;
 		} else {
 			at->batch = 1;
 			at->batch_func = NULL;

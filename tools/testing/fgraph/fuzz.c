@@ -296,6 +296,9 @@ static void do_unwind(void)
 	model_check(t);
 }
 
+/* How those who are linked are hooked: less than 0 by the size, which is no input. */
+static int fuzz_how = -1;
+
 /* By the name that libFuzzer knows. */
 int fuzz(const unsigned char *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
 
@@ -313,8 +316,7 @@ int fuzz(const unsigned char *data, size_t size)
 	in_callbacks = 0;
 	model_start();
 	model_in_callback = in_callback;
-	/* By what is no input to anything else. */
-	model_how = size % NR_HOWS;
+	model_how = fuzz_how < 0 ? size % NR_HOWS : fuzz_how;
 
 	while (input < input_end) {
 		switch (get(26)) {
@@ -407,7 +409,9 @@ static void replay(const char *name)
 	expect(f);
 	size = fread(buffer, 1, sizeof(buffer), f);
 	fclose(f);
-	fuzz(buffer, size);
+	for (fuzz_how = 0; fuzz_how < NR_HOWS; fuzz_how++)
+		fuzz(buffer, size);
+	fuzz_how = -1;
 }
 
 static unsigned long random_number(void)

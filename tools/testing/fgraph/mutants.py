@@ -57,13 +57,13 @@ def read_mutants():
     return mutants
 
 
-def run(command, seconds=300):
-    """Returns the status, not 0 when it takes too long, and what was printed."""
+def run(command, seconds=3600):
+    """Returns the status, and what was printed; None when it does not end."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=ENV,
                               timeout=seconds, check=False, text=True, errors="replace")
     except subprocess.TimeoutExpired:
-        return 1, ""
+        return 1, None
     return done.returncode, done.stdout
 
 
@@ -88,6 +88,8 @@ def find(number, mutant):
             if status:
                 return "the compiler"
             status, text = run([f"{out}/x86_64/{what}"] + args)
+            if text is None:
+                return what + ", which does not end"
             if status:
                 return what + "".join(re.findall(r"^not ok \d+ step(: .*?) #", text, re.MULTILINE))
         return None
