@@ -146,12 +146,18 @@ printed() {
 # Of whoever runs anywhere, when the clock interrupts: maybe in a trampoline. What
 # is there no more may have been a module, but nothing was at 0.
 samples() {
+	local cpus=-a
 	while [ ! -e /tmp/stop ]; do
-		perf record -q -g --kernel-callchains -a -e cpu-clock -F 199 -o /tmp/perf.data \
-			-- sleep 1 2>>/tmp/perf.err &&
+		if perf record -q -g --kernel-callchains $cpus -e cpu-clock -F 199 \
+			-o /tmp/perf.data -- sleep 1 2>>/tmp/perf.err; then
 			perf script -F ip,sym -i /tmp/perf.data >/tmp/perf.chains 2>>/tmp/perf.err
-		judge samples </tmp/perf.chains
-		grep -E '^[[:space:]]*0 ' /tmp/perf.chains >>/tmp/samples.bad
+			judge samples </tmp/perf.chains
+			grep -E '^[[:space:]]*0 ' /tmp/perf.chains >>/tmp/samples.bad
+			cpus=-a
+		else
+			# The other CPU went meanwhile.
+			cpus=-C0
+		fi
 		sleep 1
 	done
 }

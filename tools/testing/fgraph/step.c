@@ -516,7 +516,7 @@ static void step(bool on)
 			trap_flag(true);
 	} else {
 		trap_flag(false);
-		if (at[level] && step_left)
+		if (at[level] && step_left && !settling)
 			point[level] += start - step_left;
 		step_left = 0;
 	}
