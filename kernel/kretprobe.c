@@ -12,6 +12,10 @@
 
 #include "kretprobe.h"
 
+#ifndef kprobe_handler_count
+#define kprobe_handler_count()	0
+#endif
+
 int kretprobe_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 		    void *data, struct ftrace_regs *fregs)
 {
@@ -106,6 +110,7 @@ bool kretprobe_reentered(struct kprobe *p, struct pt_regs *regs, int count)
 {
 	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
 
+	count -= kprobe_handler_count();
 	if (p->pre_handler != pre_handler_kretprobe || kprobe_disabled(p) ||
 	    rp->entry_handler || !(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
 	    fgraph_in_callback(count))
@@ -127,7 +132,6 @@ int kretprobe_add(struct kretprobe *rp, void *addr)
 	rp->fgraph.data_size = sizeof(struct kretprobe_instance) + rp->data_size;
 	rp->fgraph.flags = FGRAPH_FULL_REGS;
 	rp->fgraph.kind = "kretprobe";
-	rp->fgraph.name = rp->kp.symbol_name;
 	rp->fgraph.site = site ? (void *)site : addr;
 
 	return fgraph_add_user(&rp->fgraph);

@@ -164,7 +164,15 @@ static void note_return(struct torture_user *u, struct note *note, unsigned long
 static int graph_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 		       void *data, struct ftrace_regs *fregs)
 {
-	return note_entry(container_of(gops, struct torture_user, gops), data, frame->retp);
+	struct torture_user *u = container_of(gops, struct torture_user, gops);
+	int i = 0;
+
+	/* ftrace may name what the compiler has put first in the function. */
+	while (i < TRACED && frame->func - addrs[i] >= 16)
+		i++;
+	if (i == TRACED && atomic64_inc_return(&wrong) < 10)
+		pr_err("%s %s: called for another function\n", u->kind, u->name);
+	return note_entry(u, data, frame->retp);
 }
 
 static void graph_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
@@ -316,6 +324,8 @@ static void call_some(u32 random, unsigned int depth)
 
 static int caller(void *unused)
 {
+	/* On a slow machine, others are to have their turn. */
+	set_user_nice(current, 10);
 	while (!kthread_should_stop()) {
 		u32 random = get_random_u32();
 		int i;

@@ -250,6 +250,7 @@ unsigned long *fgraph_task_word(struct fgraph_ops *gops);
 
 void fgraph_free_task(struct task_struct *task);
 void fgraph_reset_task(struct task_struct *task);
+void fgraph_abandon_calls(void *high);
 unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
 			      unsigned long addr, unsigned long *low,
 			      unsigned long *high);
@@ -258,7 +259,7 @@ unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
  * fgraph_is_trampoline() - does a return to this address go through fgraph?
  * @addr:	a return address, as found on a stack
  *
- * Context: any.
+ * Context: any. Not for modules.
  */
 static __always_inline bool fgraph_is_trampoline(unsigned long addr)
 {
@@ -301,7 +302,7 @@ static __always_inline unsigned long fgraph_return_value(struct fgraph_regs *reg
  * That is a trampoline if the call was hooked by a breakpoint before ftrace's
  * turn came, or is a tail call of a function that was hooked.
  *
- * Context: any.
+ * Context: any. Not for modules.
  *
  * Return: the real return address; @parent_ip if that is not known.
  */
@@ -318,6 +319,7 @@ static __always_inline unsigned long fgraph_caller(unsigned long parent_ip)
 #else
 static inline void fgraph_free_task(struct task_struct *task) { }
 static inline void fgraph_reset_task(struct task_struct *task) { }
+static inline void fgraph_abandon_calls(void *high) { }
 static inline bool fgraph_is_trampoline(unsigned long addr) { return false; }
 static inline unsigned long fgraph_caller(unsigned long parent_ip) { return parent_ip; }
 #endif /* CONFIG_FGRAPH */

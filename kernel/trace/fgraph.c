@@ -1597,7 +1597,7 @@ NOKPROBE_SYMBOL(fgraph_chain_batch);
 DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
 
 /**
- * ftrace_graph_stop() - hook no further call, for good
+ * ftrace_graph_stop() - hook no further call for graph users, for good
  *
  * For when function tracing has found itself broken. Calls that are hooked
  * still return.

@@ -1514,6 +1514,41 @@ static void hook_kretprobe_nested(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inner->rp.kp.nmissed + inner->rp.nmissed, 2);
 }
 
+static int nested_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	nested.t->nest(nested.t, 0);
+	return 0;
+}
+
+static void nested_post(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
+{
+	nested.t->nest(nested.t, 0);
+}
+
+/* Nor of what the handlers of a breakpoint call, which is an exception as NMIs are. */
+static void hook_kretprobe_in_handlers(struct kunit *test)
+{
+	struct kretprobe_seen *inner;
+	struct kprobe *kp = kunit_kzalloc(test, sizeof(*kp), GFP_KERNEL);
+
+	nested.t = targets(test);
+	nested.returns = 0;
+	inner = kretprobe(test, nested.t->nest);
+	inner->rp.handler = nested_inner;
+	inner->rp.entry_handler = NULL;
+	KUNIT_ASSERT_NOT_NULL(test, kp);
+	kp->addr = (void *)fgraph_kunit_hidden.add;
+	kp->pre_handler = nested_pre;
+	kp->post_handler = nested_post;
+	KUNIT_ASSERT_EQ(test, register_kprobe(kp), 0);
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&inner->rp), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_kunit_hidden.add(1, 2), 3);
+	KUNIT_EXPECT_EQ(test, nested.returns, 0);
+	KUNIT_EXPECT_EQ(test, inner->rp.kp.nmissed + inner->rp.nmissed, 2);
+	unregister_kretprobe(&inner->rp);
+	unregister_kprobe(kp);
+}
+
 /* More kretprobes of one function than fit in a chunk, of all sorts. */
 static struct chain_seen {
 	struct kretprobe	rp;
@@ -1980,6 +2015,72 @@ static void hook_override(struct kunit *test)
 }
 #endif
 
+#if defined(CONFIG_FUNCTION_ERROR_INJECTION) && defined(CONFIG_FPROBE) && \
+	defined(CONFIG_FUNCTION_GRAPH_TRACER)
+static void override_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	regs_set_return_value(regs, 99);
+	override_function_with_return(regs);
+}
+
+/* The same by an fprobe, before others hook the return and after. */
+static void hook_override_fprobe(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe_seen *seen = kretprobe(test, t->add);
+	unsigned long add = (unsigned long)t->add;
+	struct fprobe_seen *fps;
+	int i;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "fprobes are of functions that ftrace knows");
+	fps = kunit_kcalloc(test, 2, sizeof(*fps), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fps);
+	for (i = 0; i < 2; i++) {
+		fps[i].fp.entry_handler = override_entry;
+		if (i)
+			fps[i].fp.exit_handler = seen_exit;
+		KUNIT_ASSERT_EQ(test, register_fprobe_ips(&fps[i].fp, &add, 1), 0);
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 99);
+		hook(test, &users[i], t->add);
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 99);
+		expect_calls(test, &users[i], 1);
+		/* It says so of one that was unregistered: disabled. */
+		seen->rp.kp.flags = 0;
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&seen->rp), 0);
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 99);
+		expect_stack_empty(test);
+		unregister_kretprobe(&seen->rp);
+		KUNIT_EXPECT_EQ(test, seen->returns, i + 1);
+		expect_calls(test, &users[i], 2);
+		unhook(&users[i]);
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&fps[i].fp), 0);
+	}
+	KUNIT_EXPECT_EQ(test, fps[1].exits, 3);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+}
+#endif
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+static int check_location(void *test, const char *name, struct module *mod, unsigned long addr)
+{
+	unsigned long site = ftrace_location(addr);
+
+	if (site && !in_range(site, addr, 16))
+		KUNIT_FAIL((struct kunit *)test, "%s: site of another function, at +%lu", name,
+			   site - addr);
+	return 0;
+}
+
+/* That of no function is another one's. */
+static void hook_locations(struct kunit *test)
+{
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "of ftrace's sites");
+	kallsyms_on_each_symbol(check_location, test);
+}
+#endif
+
 static void hook_change_value(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -2406,17 +2507,6 @@ static noinline unsigned long abandon(void *arg)
 	return fgraph_is_trampoline(READ_ONCE(*fgraph_entry_slot(&regs)));
 }
 
-/* What lies at the bottom goes when the task does. Here it must go at once. */
-static void drop_abandoned(void)
-{
-	struct fgraph_stack *st = current->fgraph_stack;
-
-	preempt_disable();
-	while (!fgraph_stack_empty(st))
-		fgraph_stack_drop(st, st->top);
-	preempt_enable();
-}
-
 /* Such frames are dropped when a call below them returns. */
 static void hook_abandoned(struct kunit *test)
 {
@@ -2435,7 +2525,8 @@ static void hook_abandoned(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->call(abandon, u), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&u->wrong), 0);
-	drop_abandoned();
+	fgraph_abandon_calls(__builtin_frame_address(0));
+	expect_stack_empty(test);
 }
 
 /* And before they take another chunk: nobody grows by them. */
@@ -2455,7 +2546,8 @@ static void hook_abandoned_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&u->gops.missed), 0);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), 1);
-	drop_abandoned();
+	fgraph_abandon_calls(__builtin_frame_address(0));
+	expect_stack_empty(test);
 }
 
 #define MAX_TAKEN	2048
@@ -3096,6 +3188,7 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_kretprobe_entry, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_rcu, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_nested, via_gen),
+	KUNIT_CASE_PARAM(hook_kretprobe_in_handlers, via_gen),
 	KUNIT_CASE_PARAM(hook_chain, via_gen),
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	KUNIT_CASE_PARAM(hook_filters, via_gen),
@@ -3111,6 +3204,13 @@ static struct kunit_case hook_cases[] = {
 #endif
 #ifdef CONFIG_FUNCTION_ERROR_INJECTION
 	KUNIT_CASE_PARAM(hook_override, via_gen),
+#endif
+#if defined(CONFIG_FUNCTION_ERROR_INJECTION) && defined(CONFIG_FPROBE) && \
+	defined(CONFIG_FUNCTION_GRAPH_TRACER)
+	KUNIT_CASE_PARAM(hook_override_fprobe, via_gen),
+#endif
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+	KUNIT_CASE_PARAM(hook_locations, via_gen),
 #endif
 	KUNIT_CASE_PARAM(hook_change_value, via_gen),
 	KUNIT_CASE_PARAM(hook_veto, via_gen),

@@ -16,6 +16,7 @@
 #include <linux/percpu.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -403,6 +404,14 @@ void fgraph_free_task(struct task_struct *task)
 		free_stack(st);
 }
 
+/* As after a return: either the trim sees it empty, or we no users. */
+static __always_inline void trim_dropped(void)
+{
+	smp_mb();
+	if (!READ_ONCE(fgraph_nr_users))
+		fgraph_trim_later();
+}
+
 /**
  * fgraph_reset_task() - the machine stack of a task starts anew
  * @task:	the task: current
@@ -416,15 +425,37 @@ void fgraph_reset_task(struct task_struct *task)
 	struct fgraph_stack *st = task->fgraph_stack;
 
 	preempt_disable_notrace();
-	if (st)
+	if (st) {
 		fgraph_stack_pop_above(st, st->first);
-	/* As after a return: either the trim sees it empty, or we no users. */
-	smp_mb();
-	if (st && !READ_ONCE(fgraph_nr_users))
-		fgraph_trim_later();
+		trim_dropped();
+	}
 	preempt_enable_notrace();
 }
 NOKPROBE_SYMBOL(fgraph_reset_task);
+
+/**
+ * fgraph_abandon_calls() - what was called from here will never return
+ * @high:	the lowest place of a return address on the machine stack of the
+ *		current task that is alive
+ *
+ * For code that comes back in another way, time and again: nobody else sees to
+ * each of these calls, if they are hooked.
+ *
+ * Context: any, also where RCU does not watch.
+ */
+void fgraph_abandon_calls(void *high)
+{
+	struct fgraph_stack *st;
+
+	preempt_disable_notrace();
+	st = READ_ONCE(current->fgraph_stack);
+	if (st) {
+		fgraph_stack_reap(st, task_stack_page(current), high);
+		trim_dropped();
+	}
+	preempt_enable_notrace();
+}
+NOKPROBE_SYMBOL(fgraph_abandon_calls);
 
 static unsigned long count_in(void **place, unsigned int nr)
 {

@@ -108,6 +108,7 @@ struct fgraph_entry {
  * @below:	top of the stack when this chunk was entered
  * @next:	the chunk to go on with, or NULL. Chunks stay linked until freed
  * @end:	first byte behind the chunk
+ * @unused:	up to a slot
  */
 struct fgraph_chunk {
 	unsigned long		head;

@@ -5,6 +5,7 @@
  */
 #include <linux/fs.h>
 #include <linux/init.h>
+#include <linux/kallsyms.h>
 #include <linux/seq_file.h>
 
 #include "fgraph_internal.h"
@@ -12,15 +13,14 @@
 
 static void show_user(struct seq_file *m, unsigned long id, struct fgraph_ops *gops)
 {
-	seq_printf(m, "%lu %s ", id, gops->kind ?: "other");
-	if (gops->name)
-		seq_puts(m, gops->name);
-	else if (gops->site)
-		seq_printf(m, "%ps", gops->site);
-	else
-		seq_puts(m, "-");
-	seq_printf(m, " %zu %ld\n", gops->data_size,
-		   atomic_long_read(&gops->missed));
+	const char *name = gops->name;
+	char site[KSYM_NAME_LEN];
+
+	/* In one word: without the module. It may have gone. */
+	if (!name && !lookup_symbol_name((unsigned long)gops->site, site))
+		name = site;
+	seq_printf(m, "%lu %s %s %zu %ld\n", id, gops->kind ?: "other", name ?: "-",
+		   gops->data_size, atomic_long_read(&gops->missed));
 }
 
 static int fgraph_users_show(struct seq_file *m, void *v)

@@ -43,8 +43,14 @@ static void report_call(const struct fgraph_frame *frame, u64 ns)
 
 	pr_info("%ps returns to %pS after %llu ns: one frame, %d users\n",
 		(void *)frame->func, (void *)frame->ret, ns, nr);
-	for (i = 0; i < min_t(int, nr, ARRAY_SIZE(users)); i++)
-		pr_info("  %s %s\n", users[i]->kind ?: "other", users[i]->name ?: "-");
+	for (i = 0; i < min_t(int, nr, ARRAY_SIZE(users)); i++) {
+		const char *kind = users[i]->kind ?: "other";
+
+		if (users[i]->name || !users[i]->site)
+			pr_info("  %s %s\n", kind, users[i]->name ?: "-");
+		else
+			pr_info("  %s %ps\n", kind, users[i]->site);
+	}
 }
 
 static void example_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,

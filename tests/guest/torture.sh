@@ -11,6 +11,7 @@ modinfo fgraph_torture >/dev/null 2>&1 || { echo 'no module fgraph_torture'; exi
 bad=0
 complain() { echo "$*"; bad=1; }
 
+# shellcheck disable=SC2317
 storm() { # fork and exec
 	while [ ! -e /tmp/stop ]; do
 		(exec /bin/true)
@@ -87,7 +88,6 @@ dozers() { # whose stack can be read while they sleep, for longer than a probe s
 	done
 }
 
-# shellcheck disable=SC2317
 switches() { # how often a task was scheduled, and whether it sleeps
 	local key value
 	REPLY=
@@ -96,7 +96,6 @@ switches() { # how often a task was scheduled, and whether it sleeps
 	done <"/proc/$1/status"
 }
 
-# shellcheck disable=SC2317
 look() { # at who sleeps all the while
 	local t was stack
 	for t in $(pgrep -x sleep); do
@@ -109,7 +108,6 @@ look() { # at who sleeps all the while
 	done 2>/dev/null | judge sleepers asleep
 }
 
-# shellcheck disable=SC2317
 sleepers() {
 	while [ ! -e /tmp/stop ]; do
 		look
@@ -117,6 +115,7 @@ sleepers() {
 	done
 }
 
+# shellcheck disable=SC2317
 everyone() { # those who run, too: that it can be read
 	while [ ! -e /tmp/stop ]; do
 		cat /proc/[0-9]*/stack
@@ -145,7 +144,6 @@ printed() {
 
 # Of whoever runs anywhere, when the clock interrupts: maybe in a trampoline. What
 # is there no more may have been a module, but nothing was at 0.
-# shellcheck disable=SC2317
 samples() {
 	local cpus=-a late=0
 	# Where perf is slow, the first may fail when all else has ended.
@@ -200,17 +198,16 @@ read -ra args <<<"${TORTURE_ARGS:-callers=3}"
 modprobe fgraph_torture "${args[@]}" || exit 1
 # Warnings are still printed; all tasks of a slow machine take too long.
 dmesg -n 5
-storm &
+# Who only makes work is to leave the others time, as the module's tasks do.
+export -f storm everyone
+nice bash -c storm &
+nice bash -c everyone &
 toggle &
 hotplug &
 dozers &
-everyone &
-# So many tasks call that sleepers would hardly ever find one twice, and that perf
-# would take a minute to start.
-export -f judge switches look sleepers samples
-nice -n -15 bash -c sleepers &
-nice -n -15 bash -c samples &
+sleepers &
 printed &
+samples &
 faults &
 end=$((SECONDS + seconds))
 while [ $SECONDS -lt $end ]; do

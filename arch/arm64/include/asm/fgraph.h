@@ -28,6 +28,7 @@ void fgraph_trampoline_full(void);
 /**
  * struct fgraph_regs - registers of a function that returns
  * @full:	full trampoline: all registers, else NULL
+ * @unused:	keeps the stack aligned
  * @value:	light trampoline: the return registers, x0 to x7
  *
  * Use fgraph_return_value() and fgraph_get_regs().
