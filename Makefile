@@ -34,6 +34,9 @@ help:
 	@echo 'LINUX=PATH   another 6.1.y as the base    TREE=PATH  build this tree as it is'
 	@echo '             (bench: any other version, a column more)'
 	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= DISK=FILE LOG=FILE VERBOSE=1'
+	@echo '             KUNIT=1, SELFTEST=1: with the tests at boot  ALLOW=REGEX: splats to pass over'
+	@echo 'test:        ONLY="host kunit ..."  torture: TORTURE_ARGS="callers=3 ..."'
+	@echo 'setup:       CLIENTS=1 and BENCH=1: what these need  tree: FORCE=1 drops its own commits'
 
 setup:
 	@scripts/setup

@@ -404,9 +404,9 @@ void fgraph_free_task(struct task_struct *task)
 		free_stack(st);
 }
 
-/* As after a return: either the trim sees it empty, or we no users. */
 static __always_inline void trim_dropped(void)
 {
+	/* As after a return: either the trim sees it empty, or we no users. */
 	smp_mb();
 	if (!READ_ONCE(fgraph_nr_users))
 		fgraph_trim_later();
