@@ -59,12 +59,6 @@ static __always_inline unsigned long *fgraph_entry_slot(struct pt_regs *regs)
 	return (unsigned long *)&regs->regs[30];
 }
 
-/* Has a callback set the pc to where LR pointed to, before LR was replaced? */
-static __always_inline bool fgraph_returns_at_once(struct pt_regs *regs, unsigned long ret)
-{
-	return regs->pc == ret;
-}
-
 /* Wherever C runs, current can be had. */
 static __always_inline bool fgraph_retp_valid(unsigned long *retp)
 {

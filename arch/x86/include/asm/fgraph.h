@@ -51,12 +51,6 @@ static __always_inline unsigned long *fgraph_entry_slot(struct pt_regs *regs)
 	return fgraph_retp(regs);
 }
 
-/* Whoever has a function return at once has it do so from the slot. */
-static __always_inline bool fgraph_returns_at_once(struct pt_regs *regs, unsigned long ret)
-{
-	return false;
-}
-
 /*
  * On resume from suspend-to-RAM functions may be called in real mode, where
  * current is not to be had. The stack is then at a physical address.
