@@ -43,6 +43,30 @@ static void fgraph_reap(struct fgraph_stack *st, void *high)
 }
 NOKPROBE_SYMBOL(fgraph_reap);
 
+/**
+ * fgraph_abandon_calls() - what was called from here will never return
+ * @high:	the lowest place of a return address on the machine stack of the
+ *		current task that is alive
+ *
+ * For code that comes back in another way, time and again: nobody else sees to
+ * each of these calls, if they are hooked.
+ *
+ * Context: any, also where RCU does not watch.
+ */
+void fgraph_abandon_calls(void *high)
+{
+	struct fgraph_stack *st;
+
+	preempt_disable_notrace();
+	st = READ_ONCE(current->fgraph_stack);
+	if (st) {
+		fgraph_reap(st, high);
+		fgraph_trim_unused();
+	}
+	preempt_enable_notrace();
+}
+NOKPROBE_SYMBOL(fgraph_abandon_calls);
+
 /* The newest frame of a place; usually it is on top. */
 static struct fgraph_frame *fgraph_frame_at(struct fgraph_stack *st, unsigned long *retp)
 {
@@ -551,19 +575,6 @@ static __always_inline bool fgraph_tell_frame(struct fgraph_frame *frame, void *
 			   regs);
 }
 
-/*
- * A return that is over found a user gone. Was it the last one? Then memory may
- * go, too.
- */
-static noinline void fgraph_user_gone(void)
-{
-	/* Either the trim sees the stack empty, or we see no users. */
-	smp_mb();
-	if (!READ_ONCE(fgraph_nr_users))
-		fgraph_trim_later();
-}
-NOKPROBE_SYMBOL(fgraph_user_gone);
-
 /* There is nowhere to go. */
 static noinline void __noreturn fgraph_no_frame(void)
 {
@@ -628,7 +639,7 @@ static noinline unsigned long fgraph_return_slow(struct fgraph_stack *st, unsign
 	} while (head & FGRAPH_TAIL);
 
 	if (unlikely(gone))
-		fgraph_user_gone();
+		fgraph_trim_unused();
 	return ret;
 }
 NOKPROBE_SYMBOL(fgraph_return_slow);
@@ -684,7 +695,7 @@ static noinline unsigned long fgraph_return_run(struct fgraph_stack *st, unsigne
 	else
 		fgraph_stack_pop(st, frame);
 	if (unlikely(gone))
-		fgraph_user_gone();
+		fgraph_trim_unused();
 	return ret;
 slow:
 	return fgraph_return_slow(st, retp, regs);
@@ -758,7 +769,7 @@ static noinline unsigned long fgraph_return_flat(struct fgraph_stack *st, unsign
 	else
 		fgraph_stack_pop(st, frame);
 	if (unlikely(gone))
-		fgraph_user_gone();
+		fgraph_trim_unused();
 	return ret;
 run:
 	return fgraph_return_run(st, retp, regs);

@@ -71,7 +71,7 @@ bool fgraph_user_retired(struct fgraph_ops *gops);
 /* fgraph_reserve.c */
 int fgraph_reserve_start(size_t data_size);
 void fgraph_reserve_stop(void);
-void fgraph_trim_later(void);
+void fgraph_trim_unused(void);
 
 struct fgraph_stack *fgraph_stack_make(void);
 

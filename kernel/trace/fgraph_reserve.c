@@ -16,7 +16,6 @@
 #include <linux/percpu.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
-#include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -271,7 +270,7 @@ static void free_stack(struct fgraph_stack *st)
 /*
  * After the last user: no frame is pushed any more, and no chunk taken. Frames
  * that are still there make their task keep its stack; their returns call
- * fgraph_trim_later().
+ * fgraph_trim_unused().
  */
 static void fgraph_trim(void)
 {
@@ -349,15 +348,21 @@ static void fgraph_trim_irq(struct irq_work *work)
 static DEFINE_IRQ_WORK(fgraph_trim_irq_work, fgraph_trim_irq);
 
 /**
- * fgraph_trim_later() - a frame returned when all users had gone
+ * fgraph_trim_unused() - give back the memory if nobody uses it
+ *
+ * To be called when a return is over that found a user gone, or when calls were
+ * dropped: it may have been the last one that kept a stack.
  *
  * Context: any.
  */
-void fgraph_trim_later(void)
+void fgraph_trim_unused(void)
 {
-	queue_irq_work(&fgraph_trim_irq_work);
+	/* Either the trim sees the stack empty, or we see no users. */
+	smp_mb();
+	if (!READ_ONCE(fgraph_nr_users))
+		queue_irq_work(&fgraph_trim_irq_work);
 }
-NOKPROBE_SYMBOL(fgraph_trim_later);
+NOKPROBE_SYMBOL(fgraph_trim_unused);
 
 /**
  * fgraph_stack_make() - give the current task its stack
@@ -404,14 +409,6 @@ void fgraph_free_task(struct task_struct *task)
 		free_stack(st);
 }
 
-static __always_inline void trim_dropped(void)
-{
-	/* As after a return: either the trim sees it empty, or we no users. */
-	smp_mb();
-	if (!READ_ONCE(fgraph_nr_users))
-		fgraph_trim_later();
-}
-
 /**
  * fgraph_reset_task() - the machine stack of a task starts anew
  * @task:	the task: current
@@ -427,35 +424,11 @@ void fgraph_reset_task(struct task_struct *task)
 	preempt_disable_notrace();
 	if (st) {
 		fgraph_stack_pop_above(st, st->first);
-		trim_dropped();
+		fgraph_trim_unused();
 	}
 	preempt_enable_notrace();
 }
 NOKPROBE_SYMBOL(fgraph_reset_task);
-
-/**
- * fgraph_abandon_calls() - what was called from here will never return
- * @high:	the lowest place of a return address on the machine stack of the
- *		current task that is alive
- *
- * For code that comes back in another way, time and again: nobody else sees to
- * each of these calls, if they are hooked.
- *
- * Context: any, also where RCU does not watch.
- */
-void fgraph_abandon_calls(void *high)
-{
-	struct fgraph_stack *st;
-
-	preempt_disable_notrace();
-	st = READ_ONCE(current->fgraph_stack);
-	if (st) {
-		fgraph_stack_reap(st, task_stack_page(current), high);
-		trim_dropped();
-	}
-	preempt_enable_notrace();
-}
-NOKPROBE_SYMBOL(fgraph_abandon_calls);
 
 static unsigned long count_in(void **place, unsigned int nr)
 {
