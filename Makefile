@@ -25,7 +25,7 @@ help:
 	@echo '                BPF=1: and programs of BPF, on kernels of their own (make setup CLIENTS=1)'
 	@echo '                KEEP=1: write tests/baseline/ARCH.bench, GUARD=1: compare with it'
 	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds)'
-	@echo 'make series     build/series: the mails for git am and git send-email'
+	@echo 'make series     build/series: the mails for git am and git send-email; TOPIC=fixes: those alone'
 	@echo 'make refresh    rewrite patches/ and whole files from the commits of build/tree, or TREE=PATH'
 	@echo 'make baseline   measure tests/baseline/ARCH.list on the base kernel'
 	@echo 'make clean      remove what was built, but not the tree'

@@ -7,9 +7,6 @@
 #include <linux/errno.h>
 #include <linux/types.h>
 
-struct fgraph_frame;
-struct fgraph_ops;
-struct ftrace_regs;
 struct kprobe;
 struct kretprobe;
 struct pt_regs;
@@ -17,15 +14,9 @@ struct pt_regs;
 /* Kprobes, by address. */
 #define KPROBE_HASH_BITS	6
 
-#ifdef CONFIG_KRETPROBE_ON_FTRACE
-/* And behind them the kretprobes that ftrace calls, by site. */
-#define KRETPROBE_HASH_BITS	10
-#define KPROBE_TABLE_SIZE	(BIT(KPROBE_HASH_BITS) + BIT(KRETPROBE_HASH_BITS))
-
-/* How far behind a probe's address its handlers find the instruction pointer. */
-#ifndef KPROBE_IP_OFFSET
-#define KPROBE_IP_OFFSET	0
-#endif
+#if defined(CONFIG_KRETPROBE_ON_FGRAPH) && defined(CONFIG_FGRAPH_FTRACE)
+/* And behind them the kretprobes that ftrace calls. */
+#define KPROBE_TABLE_SIZE	(2 * BIT(KPROBE_HASH_BITS))
 
 bool kretprobe_by_ftrace(struct kprobe *p);
 struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p);
@@ -46,8 +37,6 @@ extern struct hlist_head kprobe_table[KPROBE_TABLE_SIZE];
 
 #ifdef CONFIG_KRETPROBE_ON_FGRAPH
 int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs);
-int kretprobe_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-		    void *data, struct ftrace_regs *fregs);
 int kretprobe_add(struct kretprobe *rp, void *addr);
 void kretprobe_retire(struct kretprobe *rp);
 void kretprobe_remove(struct kretprobe *rp);

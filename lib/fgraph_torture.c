@@ -120,6 +120,7 @@ struct note {
 
 struct torture_user {
 	struct fgraph_ops	gops;
+	struct ftrace_ops	filter;
 	struct fprobe		fp;
 	struct kretprobe	rp;
 	const char		*kind;
@@ -224,18 +225,19 @@ static int add_user(struct torture_user *u, const char *kind, int first, int nr,
 	u->name = names[first];
 	switch (kind[0]) {
 	case 'g':
+		u->gops.filter = &u->filter;
 		u->gops.entryfunc = graph_entry;
 		u->gops.retfunc = graph_return;
 		u->gops.data_size = min(sizeof(struct note) + size, (size_t)FGRAPH_MAX_DATA_SIZE);
 		u->gops.flags = size & 1 ? FGRAPH_FULL_REGS : 0;
 		u->gops.name = "torture";
 		for (i = first; i < first + nr && !ret; i++)
-			ret = ftrace_set_filter(&u->gops.ops, names[i], strlen(names[i]),
+			ret = ftrace_set_filter(&u->filter, names[i], strlen(names[i]),
 						i == first);
 		if (!ret)
 			ret = register_ftrace_graph(&u->gops);
 		if (ret)
-			ftrace_free_filter(&u->gops.ops);
+			ftrace_free_filter(&u->filter);
 		break;
 	case 'k':
 		u->rp.kp.symbol_name = names[first];
@@ -267,7 +269,7 @@ static void del_user(struct torture_user *u)
 	switch (u->kind[0]) {
 	case 'g':
 		unregister_ftrace_graph(&u->gops);
-		ftrace_free_filter(&u->gops.ops);
+		ftrace_free_filter(&u->filter);
 		break;
 	case 'k':
 	case 'r':
@@ -282,7 +284,9 @@ static void del_user(struct torture_user *u)
 static unsigned long missed(struct torture_user *u)
 {
 	switch (u->kind[0]) {
-	case 'g': return atomic_long_read(&u->gops.missed);
+	case 'g':
+		return fgraph_missed(&u->gops, FGRAPH_MISS_MEMORY) +
+		       fgraph_missed(&u->gops, FGRAPH_MISS_NESTED);
 	case 'k':
 	case 'r': return u->rp.nmissed + u->rp.kp.nmissed;
 	default: return u->fp.nmissed;

@@ -12,7 +12,9 @@ KERNEL=${KERNEL:-series}
 CONFIG=${CONFIG:-tracing}
 LINUX=${LINUX:-}
 TREE=${TREE:-}
-PATCHES=$ROOT/patches
+# The series, and its topics in their order: a step is TOPIC/NNNN-*.patch there.
+PATCHES=$ROOT/patches/6.1
+TOPICS=(fixes core users tracing tests)
 # The directories at whose in-tree paths the series' whole files stand.
 WHOLE_DIRS=(include kernel arch lib samples tools Documentation)
 

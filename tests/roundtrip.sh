@@ -19,13 +19,17 @@ check() {
 git() {
 	command git -C "$tmp/dev" -c user.name=Dev -c user.email=dev@localhost -c commit.gpgsign=false "$@"
 }
-commit() { git add -f -A && GIT_AUTHOR_DATE="2024-05-0$((++day))T10:00:00Z" git commit -q -m "$1"; }
+commit() { # message [topic]
+	git add -f -A
+	GIT_AUTHOR_DATE="2024-05-0$((++day))T10:00:00Z" git commit -q -F - < <(
+		echo "$1" | command git interpret-trailers --trailer "Topic: ${2:-core}")
+}
 day=0
 
 # The base and a tree that grew from it.
-mkdir -p "$tmp/linux/kernel" "$tmp/linux/include" "$tmp/repo/patches"
+mkdir -p "$tmp/linux/kernel" "$tmp/linux/include" "$tmp/repo/patches/6.1"
 cp -r "$here/scripts" "$tmp/repo/"
-: >"$tmp/repo/patches/series"
+: >"$tmp/repo/patches/6.1/series"
 printf 'VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 7\n' >"$tmp/linux/Makefile"
 touch "$tmp/linux/Kbuild"
 printf '/*\n' >"$tmp/linux/.gitignore"
@@ -42,7 +46,7 @@ sed -i 's/^50$/fifty/' "$tmp/dev/kernel/a.c"
 echo one >"$tmp/dev/include/new.h"
 printf '#!/bin/sh\n' >"$tmp/dev/kernel/new.sh"
 chmod 755 "$tmp/dev/kernel/new.sh"
-commit $'kernel: add new\n\nWhy: because.\n\nSigned-off-by: Dev <dev@localhost>'
+commit $'kernel: add new\n\nWhy: because.\n\nSigned-off-by: Dev <dev@localhost>' fixes
 git mv kernel/b.c kernel/c.c
 sed -i 's/^250$/x/' "$tmp/dev/kernel/c.c"
 echo two >>"$tmp/dev/include/new.h"
@@ -59,7 +63,7 @@ commit 'kernel: move e and write it anew'
 printf 'leading\n' >"$tmp/dev/kernel/ü.c"
 git rm -q kernel/a.c
 commit $'kernel: drop a\n\nA second line; ümlaut.'
-GIT_AUTHOR_DATE='2024-05-09T10:00:00+02:00' git commit -q --allow-empty -m 'kernel: nothing'
+GIT_AUTHOR_DATE='2024-05-09T10:00:00+02:00' git commit -q --allow-empty -m $'kernel: nothing\n\nTopic: tests'
 echo x >"$tmp/dev/kernel/forgotten.c"
 
 cd "$tmp/repo"
@@ -72,17 +76,20 @@ check 'tree' scripts/tree
 same() { [ "$(command git -C build/tree rev-parse 'HEAD^{tree}')" = "$(git rev-parse 'HEAD^{tree}')" ]; }
 check 'both trees are the same' same
 check 'work tree has no changes' test -z "$(command git -C build/tree status --porcelain)"
+check 'each step is in the folder of its topic' \
+	test "$(sed 's|/.*||' patches/6.1/series | uniq -c | awk '{ printf "%s %s ", $1, $2 }')" = '1 fixes 6 core 1 tests '
+check 'no topic in a patch' bash -c '! grep -l "^Topic: " patches/6.1/*/*.patch'
 check 'each added file is named once' \
-	test "$(sed -n 's/^Adds: //p' patches/*.patch | LC_ALL=C sort | paste -sd' ')" = 'include/new.h kernel/d.c kernel/e.c kernel/new.sh kernel/whole.c kernel/ü.c'
-check 'a whole file is in no patch' bash -c '! grep -l "^[-+].*1005\|^-450" patches/*.patch'
-check 'a move is a move' grep -q '^rename to kernel/c.c' patches/0002-*.patch
-check 'a move away is a move' grep -qx 'rename from kernel/d.c' patches/0004-*.patch
-check 'also in the step that replaces it' grep -qx 'rename from kernel/e.c' patches/0006-*.patch
-check 'no patch holds what moved' bash -c '! grep -lE "^[-+](600|800)$" patches/*.patch'
+	test "$(sed -n 's/^Adds: //p' patches/6.1/*/*.patch | LC_ALL=C sort | paste -sd' ')" = 'include/new.h kernel/d.c kernel/e.c kernel/new.sh kernel/whole.c kernel/ü.c'
+check 'a whole file is in no patch' bash -c '! grep -l "^[-+].*1005\|^-450" patches/6.1/*/*.patch'
+check 'a move is a move' grep -q '^rename to kernel/c.c' patches/6.1/core/0002-*.patch
+check 'a move away is a move' grep -qx 'rename from kernel/d.c' patches/6.1/core/0004-*.patch
+check 'also in the step that replaces it' grep -qx 'rename from kernel/e.c' patches/6.1/core/0006-*.patch
+check 'no patch holds what moved' bash -c '! grep -lE "^[-+](600|800)$" patches/6.1/*/*.patch'
 check 'the step that moves d away is as it was' \
 	test -z "$(command git -C build/tree ls-tree HEAD~4 kernel/d.c)"
 check 'author date kept' test "$(command git -C build/tree log -1 --format=%aI HEAD)" = 2024-05-09T10:00:00+02:00
-check 'message kept' test "$(command git -C build/tree log -1 --format=%B 'HEAD~1')" = $'kernel: drop a\n\nA second line; ümlaut.\n\nAdds: kernel/ü.c'
+check 'message kept' test "$(command git -C build/tree log -1 --format=%B 'HEAD~1')" = $'kernel: drop a\n\nA second line; ümlaut.\n\nTopic: core\nAdds: kernel/ü.c'
 head=$(command git -C build/tree rev-parse HEAD)
 stamp=$(stat -c %y build/tree/kernel/c.c)
 echo three >>include/new.h
@@ -96,6 +103,26 @@ unset TREE
 check 'refresh from build/tree' scripts/refresh
 check 'nothing changed' diff -r "$tmp/patches" patches
 
+# Mails of all topics, and of one.
+mails() { find build/series -name '*.patch' ! -name '0000-*' | wc -l; }
+check 'mails' scripts/series
+check 'one for each step' test "$(mails)" = 8
+check 'no trailer of ours in them' bash -c '! grep -l "^\(Topic\|Adds\): " build/series/*.patch'
+check 'a diffstat in the cover letter' grep -q 'files changed' build/series/0000-*.patch
+check 'mails of the first topic' env TOPIC=fixes scripts/series
+check 'of that alone' test "$(mails)" = 1
+check 'which stands alone' grep -q 'stand alone' build/series/0000-*.patch
+check 'mails of another topic' env TOPIC=core scripts/series
+check 'what that needs is said' grep -q 'topics before: fixes\.' build/series/0000-*.patch
+no_topic() { ! TOPIC=none scripts/series; }
+check 'no such topic' no_topic
+check 'is named' grep -q 'TOPIC=none: not one of: fixes core' "$tmp/last"
+git commit -q --allow-empty -m 'kernel: no topic'
+no_refresh() { ! TREE=$tmp/dev scripts/refresh; }
+check 'a commit without a topic' no_refresh
+check 'is named, too' grep -q '(kernel: no topic).*Topic: NAME.*fixes' "$tmp/last"
+git reset -q --hard HEAD~1
+
 # A base that it does not fit.
 cp -r "$tmp/linux" "$tmp/other"
 sed -i '/^50$/s/.*/fifty-one/; /^SUBLEVEL/s/7/8/' "$tmp/other/kernel/a.c" "$tmp/other/Makefile"
@@ -103,13 +130,13 @@ export LINUX=$tmp/other
 fails() { ! scripts/tree; }
 check 'another base, a hunk that does not fit' fails
 cp "$tmp/last" "$tmp/said"
-for w in 'series was made against 6.1.7; this base is 6.1.8' 'step 0001-kernel-add-new.patch' \
+for w in 'series was made against 6.1.7; this base is 6.1.8' 'step fixes/0001-kernel-add-new.patch' \
 	'kernel/a.c: the hunk at line 47' '-50'; do
 	check "says: $w" grep -F -e "$w" "$tmp/said"
 done
 export LINUX=$tmp/linux
 check 'the first base again' scripts/tree
-echo 'Adds: kernel/none.c' >>patches/0008-*.patch
+echo 'Adds: kernel/none.c' >>patches/6.1/tests/0008-*.patch
 check 'a whole file that is not there' fails
 check 'is named' grep 'Adds: kernel/none.c: no such file' "$tmp/last"
 echo "1..$n"

@@ -46,9 +46,9 @@ static DEFINE_PER_CPU(struct fgraph_reserve, fgraph_reserve) = {
 	.refill = IRQ_WORK_INIT(fgraph_refill),
 };
 
-/* What irq_work may allocate: nothing while there are no users. */
-static bool fgraph_reserve_on;
-static bool fgraph_reserve_big;
+/* For how many users chunks are kept ready; and for how many of them big ones. */
+static atomic_t fgraph_reserve_users;
+static atomic_t fgraph_reserve_big_users;
 
 static atomic_long_t fgraph_stacks;
 static atomic_long_t fgraph_chunks;
@@ -159,14 +159,12 @@ void fgraph_chunk_give(void *chunk, size_t size)
 	kfree(chunk);
 }
 
-/* Fill the free places of a CPU's reserve. */
-static int fill(int cpu, size_t size, unsigned int nr, gfp_t gfp)
+/* Fill the free places of a CPU's reserve, while there are @users who need it. */
+static int fill(void **place, unsigned int nr, size_t size, atomic_t *users, gfp_t gfp)
 {
-	struct fgraph_reserve *r = per_cpu_ptr(&fgraph_reserve, cpu);
-	void **place = size == FGRAPH_BIG_CHUNK_SIZE ? r->big : r->usual;
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr && atomic_read(users); i++) {
 		void *chunk;
 
 		if (READ_ONCE(place[i]))
@@ -175,33 +173,43 @@ static int fill(int cpu, size_t size, unsigned int nr, gfp_t gfp)
 		chunk = kzalloc(size, gfp);
 		if (!chunk)
 			return -ENOMEM;
-		if (cmpxchg(&place[i], NULL, chunk))
+		if (cmpxchg(&place[i], NULL, chunk)) {
 			kfree(chunk);
+			continue;
+		}
+		/*
+		 * Pairs with atomic_dec_and_test() in fgraph_reserve_put(): either
+		 * that finds the chunk, or this finds that the last user has gone.
+		 */
+		if (!atomic_read(users))
+			kfree(xchg(&place[i], NULL));
 	}
 	return 0;
 }
 
 static int fill_cpu(int cpu, gfp_t gfp)
 {
-	int ret = 0;
+	struct fgraph_reserve *r = per_cpu_ptr(&fgraph_reserve, cpu);
 
-	if (READ_ONCE(fgraph_reserve_on))
-		ret = fill(cpu, FGRAPH_CHUNK_SIZE, FGRAPH_RESERVE_CHUNKS, gfp);
-	if (!ret && READ_ONCE(fgraph_reserve_big))
-		ret = fill(cpu, FGRAPH_BIG_CHUNK_SIZE, FGRAPH_RESERVE_BIG_CHUNKS, gfp);
+	return fill(r->usual, ARRAY_SIZE(r->usual), FGRAPH_CHUNK_SIZE,
+		    &fgraph_reserve_users, gfp) ?:
+	       fill(r->big, ARRAY_SIZE(r->big), FGRAPH_BIG_CHUNK_SIZE,
+		    &fgraph_reserve_big_users, gfp);
+}
+
+/* A CPU that comes up later takes from others once, and is refilled. */
+static int fill_all(void)
+{
+	int cpu, ret = 0;
+
+	for_each_online_cpu(cpu)
+		ret = ret ?: fill_cpu(cpu, GFP_KERNEL);
 	return ret;
 }
 
 static void fgraph_refill_slow(struct work_struct *work)
 {
-	int cpu;
-
-	mutex_lock(&fgraph_mutex);
-	for_each_online_cpu(cpu) {
-		if (fill_cpu(cpu, GFP_KERNEL))
-			break;
-	}
-	mutex_unlock(&fgraph_mutex);
+	fill_all();
 }
 
 static DECLARE_WORK(fgraph_refill_work, fgraph_refill_slow);
@@ -213,40 +221,54 @@ static void fgraph_refill(struct irq_work *work)
 		schedule_work(&fgraph_refill_work);
 }
 
+static void drain(size_t size)
+{
+	void *chunk;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		while ((chunk = take_on(cpu, size)))
+			kfree(chunk);
+	}
+}
+
+static void fgraph_trim(void);
+
 /**
- * fgraph_reserve_start() - have memory ready for a user
+ * fgraph_reserve_get() - have memory ready for a user
  * @data_size:	the user's private data, bytes
  *
- * Context: process, fgraph_mutex held.
+ * Context: process. May sleep.
  *
  * Return: 0, or -ENOMEM.
  */
-int fgraph_reserve_start(size_t data_size)
+int fgraph_reserve_get(size_t data_size)
 {
-	int cpu;
+	int ret;
 
-	lockdep_assert_held(&fgraph_mutex);
-
-	if (fgraph_reserve_on && (fgraph_reserve_big || data_size <= FGRAPH_USUAL_DATA))
-		return 0;
-
-	WRITE_ONCE(fgraph_reserve_on, true);
+	atomic_inc(&fgraph_reserve_users);
 	if (data_size > FGRAPH_USUAL_DATA)
-		WRITE_ONCE(fgraph_reserve_big, true);
+		atomic_inc(&fgraph_reserve_big_users);
+	ret = fill_all();
+	if (ret)
+		fgraph_reserve_put(data_size);
+	return ret;
+}
 
-	/* A CPU that comes up later takes from others once, and is refilled. */
-	for_each_online_cpu(cpu) {
-		int ret = fill_cpu(cpu, GFP_KERNEL);
-
-		if (ret) {
-			/* The next one must try again. */
-			WRITE_ONCE(fgraph_reserve_big, false);
-			if (!fgraph_nr_users)
-				fgraph_reserve_stop();
-			return ret;
-		}
+/**
+ * fgraph_reserve_put() - a user has gone, and may have been the last one
+ * @data_size:	as for fgraph_reserve_get()
+ *
+ * Context: process. May sleep. After fgraph_synchronize().
+ */
+void fgraph_reserve_put(size_t data_size)
+{
+	if (data_size > FGRAPH_USUAL_DATA && atomic_dec_and_test(&fgraph_reserve_big_users))
+		drain(FGRAPH_BIG_CHUNK_SIZE);
+	if (atomic_dec_and_test(&fgraph_reserve_users)) {
+		drain(FGRAPH_CHUNK_SIZE);
+		fgraph_trim();
 	}
-	return 0;
 }
 
 /* Take the stack from a task that has no frame on it. */
@@ -268,17 +290,17 @@ static void free_stack(struct fgraph_stack *st)
 }
 
 /*
- * After the last user: no frame is pushed any more, and no chunk taken. Frames
- * that are still there make their task keep its stack; their returns call
- * fgraph_trim_unused().
+ * Under fgraph_mutex and without users, no frame is pushed. What is empty now has
+ * no use for who comes later, and may be taken away. Frames that are still there
+ * make their task keep its stack; their returns call fgraph_trim_unused().
  */
-static void fgraph_trim(void)
+static struct fgraph_stack *fgraph_detach_stacks(void)
 {
-	struct fgraph_stack *list = NULL, *st;
+	struct fgraph_stack *list = NULL;
 	struct task_struct *g, *t;
 	int cpu;
 
-	/* That there are no users, before stacks are looked at: fgraph_return(). */
+	/* Pairs with the one in fgraph_trim_unused(). */
 	smp_mb();
 	rcu_read_lock();
 	for_each_process_thread(g, t)
@@ -288,6 +310,18 @@ static void fgraph_trim(void)
 		if (idle_task(cpu))
 			detach_stack(idle_task(cpu), &list);
 	}
+	return list;
+}
+
+/* Give back the stacks of tasks that are in no hooked call, if there are no users. */
+static void fgraph_trim(void)
+{
+	struct fgraph_stack *list = NULL, *st;
+
+	mutex_lock(&fgraph_mutex);
+	if (!fgraph_nr_users)
+		list = fgraph_detach_stacks();
+	mutex_unlock(&fgraph_mutex);
 
 	if (!list)
 		return;
@@ -299,43 +333,9 @@ static void fgraph_trim(void)
 	}
 }
 
-/**
- * fgraph_reserve_stop() - give all memory back that is not in use
- *
- * Context: process, fgraph_mutex held, after a grace period of the last user.
- */
-void fgraph_reserve_stop(void)
-{
-	int cpu;
-
-	lockdep_assert_held(&fgraph_mutex);
-
-	WRITE_ONCE(fgraph_reserve_on, false);
-	WRITE_ONCE(fgraph_reserve_big, false);
-
-	/* A refill may have seen that there were users. */
-	cpus_read_lock();
-	for_each_online_cpu(cpu)
-		irq_work_sync(per_cpu_ptr(&fgraph_reserve.refill, cpu));
-	cpus_read_unlock();
-
-	for_each_possible_cpu(cpu) {
-		void *chunk;
-
-		while ((chunk = take_on(cpu, FGRAPH_CHUNK_SIZE)))
-			kfree(chunk);
-		while ((chunk = take_on(cpu, FGRAPH_BIG_CHUNK_SIZE)))
-			kfree(chunk);
-	}
-	fgraph_trim();
-}
-
 static void fgraph_trim_slow(struct work_struct *work)
 {
-	mutex_lock(&fgraph_mutex);
-	if (!fgraph_nr_users)
-		fgraph_trim();
-	mutex_unlock(&fgraph_mutex);
+	fgraph_trim();
 }
 
 static DECLARE_WORK(fgraph_trim_work, fgraph_trim_slow);

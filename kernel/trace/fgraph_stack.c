@@ -54,13 +54,8 @@ static size_t chunk_size(struct fgraph_stack *st, struct fgraph_chunk *c)
 unsigned int fgraph_stack_free(struct fgraph_stack *st)
 {
 	struct fgraph_chunk *c, *next;
-	struct fgraph_words *w, *next_w;
 	unsigned int chunks = 1;
 
-	for (w = st->words; w; w = next_w, chunks++) {
-		next_w = w->next;
-		fgraph_chunk_give(w, FGRAPH_CHUNK_SIZE);
-	}
 	for (c = st->first->next; c; c = next, chunks++) {
 		next = c->next;
 		fgraph_chunk_give(c, chunk_size(st, c));
@@ -149,7 +144,7 @@ NOKPROBE_SYMBOL(fgraph_stack_extend);
  * fgraph_stack_reap() - drop frames on top that can never return
  * @st:		the stack of the current task
  * @low:	the machine stack of the current call
- * @high:	the lowest place of a return address on it that may be alive
+ * @dead_below: the lowest place of a return address on it that may be alive
  *
  * A frame whose place is in between belongs to a call that was abandoned: the
  * CPU went offline in it, or the stack was rewound. Stops at the first record
@@ -159,7 +154,7 @@ NOKPROBE_SYMBOL(fgraph_stack_extend);
  *
  * Return: the number of records dropped.
  */
-unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *high)
+unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *dead_below)
 {
 	unsigned int dropped = 0;
 	unsigned long head;
@@ -169,7 +164,7 @@ unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *high)
 		struct fgraph_frame *frame = fgraph_frame_of(top);
 
 		if (fgraph_kind(head) != FGRAPH_DONE &&
-		    (!frame || (void *)frame->retp < low || (void *)frame->retp >= high))
+		    (!frame || (void *)frame->retp < low || (void *)frame->retp >= dead_below))
 			return dropped;
 		fgraph_stack_drop_once(st, top, head);
 	}
@@ -209,7 +204,7 @@ struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 		struct fgraph_frame *frame = rec;
 		unsigned long *place = READ_ONCE(frame->retp);
 
-		/* (6) */
+		/* CLAIM: before the header */
 		if (place == retp && fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME)
 			return frame;
 	}
@@ -263,51 +258,6 @@ bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame)
 }
 NOKPROBE_SYMBOL(fgraph_stack_uncover);
 
-/* One further down in a run, where @tag is that of the one above. */
-static __always_inline void fgraph_run_see(void *rec, unsigned long *tag, unsigned long *users,
-					   unsigned long *falling)
-{
-	/* A frame has its tag where an entry has it. */
-	unsigned long below = ((struct fgraph_entry *)rec)->tag;
-
-	if (below <= *tag)
-		*falling = 0;
-	*tag = below;
-	*users |= fgraph_user_bit(below);
-}
-
-/**
- * fgraph_run_complete() - find out who is in a run
- * @top:	the newest entry, which does not say so; on top of the stack of the
- *		current task
- * @frame:	the frame of the run, which is alive
- *
- * Sets &fgraph_entry.users, and FGRAPH_FALLING if that is so.
- *
- * Context: any, preemption disabled.
- */
-void fgraph_run_complete(struct fgraph_entry *top, struct fgraph_frame *frame)
-{
-	unsigned long head = fgraph_head(top), falling = FGRAPH_FALLING, users = 0, tag = 0;
-	void *rec = top, *end;
-
-	while (rec != frame) {
-		if (head & FGRAPH_FLAT) {
-			end = fgraph_stack_adjacent(rec, frame);
-			for (; rec != end; rec -= FGRAPH_SLOT)
-				fgraph_run_see(rec, &tag, &users, &falling);
-		} else {
-			fgraph_run_see(rec, &tag, &users, &falling);
-			rec -= fgraph_size(fgraph_head(rec));
-		}
-		rec = fgraph_record_below(rec);
-	}
-	fgraph_run_see(frame, &tag, &users, &falling);
-	top->users = users;
-	fgraph_stack_commit(top, head | falling);
-}
-NOKPROBE_SYMBOL(fgraph_run_complete);
-
 /**
  * fgraph_stack_done() - the end of a frame with live ones above
  * @st:		the stack of the current task
@@ -326,8 +276,8 @@ void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame)
 		if (fgraph_is_entry_of(rec, frame))
 			fgraph_set_head(rec, FGRAPH_DONE | (head & FGRAPH_BELOW_MASK));
 		else if (fgraph_kind(head) == FGRAPH_FRAME)
-			/* (6) */
-			cmpxchg_local((unsigned long *)rec, head, head | FGRAPH_OVER);
+			/* CLAIM: before the header */
+			cmpxchg_local((unsigned long *)rec, head, head | FGRAPH_DONE_BELOW);
 		if (rec == frame)
 			break;
 	}
@@ -398,37 +348,3 @@ unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
 	return ret;
 }
 NOKPROBE_SYMBOL(fgraph_stack_find);
-
-/**
- * fgraph_stack_word() - find a task-local word
- * @st:		the stack of the current task
- * @index:	which word
- *
- * Return: the word, or NULL if there is no memory.
- */
-struct fgraph_word *fgraph_stack_word(struct fgraph_stack *st, unsigned int index)
-{
-	struct fgraph_words **link = &st->words, *w;
-
-	if (index < FGRAPH_INLINE_WORDS)
-		return &st->word[index];
-
-	for (index -= FGRAPH_INLINE_WORDS;; index -= FGRAPH_CHUNK_WORDS, link = &w->next) {
-		w = READ_ONCE(*link);
-		if (!w) {
-			struct fgraph_words **end = link, *more;
-
-			w = fgraph_chunk_take(FGRAPH_CHUNK_SIZE);
-			/* Behind what an interrupt may have added. */
-			while (w && (more = cmpxchg(end, NULL, w)))
-				end = &more->next;
-			fgraph_chunk_refill();
-			if (!w)
-				return NULL;
-			w = READ_ONCE(*link);
-		}
-		if (index < FGRAPH_CHUNK_WORDS)
-			return &w->word[index];
-	}
-}
-NOKPROBE_SYMBOL(fgraph_stack_word);

@@ -5,27 +5,63 @@
  * Plain C on memory it is handed: also built in user space, where it is
  * interrupted at every instruction. Nothing here may sleep, lock, or fault.
  *
- * A stack is a chain of chunks, each cut into slots of FGRAPH_SLOT bytes. A
- * record takes one slot for its header and, if its private data does not fit
- * there, further slots *below* the header. So the newest header is at the top,
- * and from each header the size of the record leads down to the next one.
+ * What the words and the usual variable names mean:
+ *
+ *  slot	FGRAPH_SLOT bytes of a chunk, aligned. All is counted in slots
+ *  record	a header, and the slots of private data right below it. Records
+ *		are frames and entries
+ *  @head	the first word of a header: enum fgraph_kind, flags, number of
+ *		slots of data
+ *  @frame	one hooked call, and the private data of the user that opened it
+ *  entry	one more user of the call, who has joined the frame
+ *  @top	the newest header of the stack
+ *  @cover	a header on top that only says that callbacks run, while slots
+ *		below it are being filled
+ *  @below	how many slots of data lie below a header
+ *  @retp	the place of a return address: identifies the call
+ *
+ * A chunk of a stack in which a call is hooked by three users, the last of whom
+ * has data for which its header has no room; addresses grow upwards:
+ *
+ *	        +----------------------------+  end of the chunk
+ *	        | free: first word is 0      |
+ *	        +----------------------------+
+ *	@top -> | entry of user 3            |  struct fgraph_entry, below = 2
+ *	        +----------------------------+
+ *	        | data of user 3             |
+ *	        |                            |
+ *	        +----------------------------+
+ *	        | entry of user 2, with data |  joins: points to the frame
+ *	        +----------------------------+
+ *	        | frame, with data of user 1 |  struct fgraph_frame: func, ret, retp
+ *	        +----------------------------+
+ *	        | ... older calls            |
+ *	        +----------------------------+
+ *	        | header of the chunk        |  struct fgraph_chunk: leads to the
+ *	        +----------------------------+  top of the chunk before
+ *
+ * The size in each header leads down to the next one, and the header of a chunk
+ * to where the stack goes on in an older chunk. A chunk that is left stays
+ * linked, for when the stack grows again.
  *
  * Rules that make any instant consistent:
  *
- * (1) Whoever interrupts leaves the stack as found: the top is where it was, and
- * (2) the first word of each slot above the top is zero: a slot whose header is
- *     zero is free, or about to become or just was a header. It is skipped. There
- *     may be such slots below the top as well, of users who are being asked.
- * (3) push moves the top first. An interrupt before that uses the same slots
- *     and gives them back clean, one after that works above them.
- * (4) A header becomes FGRAPH_FRAME or FGRAPH_ENTRY by a single store, when the
- *     record is complete. Until then it is FGRAPH_RESERVED, which only has a
- *     size, or still zero if that is one slot. pop takes the same steps back.
- * (5) While a callback runs, the newest header says so, by FGRAPH_CONTEXT; and
- *     so does whatever is pushed on top of it.
- * (6) What was abandoned on top may be dropped by an interrupt, which needs room,
- *     and its slots used again. So it is claimed before it is dropped, and what it
- *     holds is read before its header: if that is still there, so was the rest.
+ * RESTORE   Whoever interrupts leaves the stack as found: the top is where it was.
+ * ZERO      The first word of each slot above the top is zero. A slot whose header
+ *           is zero is free, or about to become or just was a header. It is
+ *           skipped. Below a cover there may be such slots, too.
+ * TOP FIRST Push moves the top first. An interrupt before that uses the same slots
+ *           and gives them back clean, one after that works above them.
+ * ONE STORE A header becomes FGRAPH_FRAME or FGRAPH_ENTRY by a single store, when
+ *           the record is complete. Until then it is FGRAPH_RESERVED, which only
+ *           has a size, or still zero if that is one slot. Pop takes the same
+ *           steps back.
+ * INSIDE    While a callback runs, the newest header says so, by FGRAPH_CONTEXT;
+ *           and so does whatever is pushed on top of it.
+ * CLAIM     What was abandoned on top may be dropped by an interrupt, which needs
+ *           room, and its slots used again. So it is claimed before it is dropped,
+ *           and what it holds is read before its header: if that is still there,
+ *           so was the rest.
  *
  * All stores of one stack are made by its task, in whatever context it is
  * interrupted in. Hence compiler barriers are all the ordering there is; others
@@ -40,6 +76,7 @@
 #include <linux/compiler.h>
 #include <linux/fgraph.h>
 #include <linux/math.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 
 #define FGRAPH_SLOT_SHIFT	6
@@ -66,39 +103,36 @@ enum fgraph_kind {
 /* A callback runs in this record, or in one further down, ... */
 #define FGRAPH_INSIDE		BIT(9)
 /* ... and it was called when another one ran in the same context. */
-#define FGRAPH_AGAIN		BIT(10)
+#define FGRAPH_NESTED		BIT(10)
 /* In a frame: there are FGRAPH_DONE records right below, to drop with it. */
-#define FGRAPH_OVER		BIT(11)
-/* In an entry: from here to its frame there are only entries of that. */
-#define FGRAPH_RUN		BIT(12)
-/* With that: none of these entries has data below its header. */
-#define FGRAPH_FLAT		BIT(13)
-/* With that, and known users: each of them is older, by its tag, than the one below. */
-#define FGRAPH_FALLING		BIT(14)
-#define FGRAPH_RUN_BITS		(FGRAPH_RUN | FGRAPH_FALLING | FGRAPH_FLAT)
+#define FGRAPH_DONE_BELOW		BIT(11)
+/*
+ * In an entry: it, the entries below it and their frame take one slot each and lie
+ * side by side in one chunk.
+ */
+#define FGRAPH_CONTIGUOUS	BIT(12)
 /* Bits 16-31: how many slots of data lie below the header. */
 #define FGRAPH_BELOW_SHIFT	16
 #define FGRAPH_BELOW_MASK	(0xffffUL << FGRAPH_BELOW_SHIFT)
 /* Bits 32-63: preempt_count() while that callback runs. */
 #define FGRAPH_COUNT_SHIFT	32
-#define FGRAPH_CONTEXT		(FGRAPH_INSIDE | FGRAPH_AGAIN | ~0UL << FGRAPH_COUNT_SHIFT)
+#define FGRAPH_CONTEXT		(FGRAPH_INSIDE | FGRAPH_NESTED | ~0UL << FGRAPH_COUNT_SHIFT)
 
 /**
  * struct fgraph_entry - a further user of the call that the frame below is for
  * @head:	kind and size
  * @tag:	the user, by id and generation
  * @frame:	the frame
- * @users:	fgraph_user_bit() of each user from here to the frame, or 0 if nobody
- *		has asked for that yet; with FGRAPH_RUN
- * @slot:	the user's, in the table
+ * @row:	where the user stands in the table
+ * @unused:	keeps @data where it is in a frame
  * @data:	short private data
  */
 struct fgraph_entry {
 	unsigned long		head;
 	unsigned long		tag;
 	struct fgraph_frame	*frame;
-	unsigned long		users;
-	struct fgraph_slot	*slot;
+	struct fgraph_row	*row;
+	unsigned long		unused;
 	unsigned long		data[3];
 };
 
@@ -118,36 +152,18 @@ struct fgraph_chunk {
 	unsigned long		unused[4];
 };
 
-/* A task-local word. Belongs to whoever has the tag, else reads as zero. */
-struct fgraph_word {
-	unsigned long		tag;
-	unsigned long		value;
-} __aligned(2 * sizeof(long));
-
-#define FGRAPH_INLINE_WORDS	2
-#define FGRAPH_CHUNK_WORDS	(FGRAPH_CHUNK_SIZE / sizeof(struct fgraph_word) - 1)
-
-/* More words, in a chunk of their own. */
-struct fgraph_words {
-	struct fgraph_words	*next;
-	unsigned long		unused;
-	struct fgraph_word	word[FGRAPH_CHUNK_WORDS];
-};
-
 /**
  * struct fgraph_stack - the shadow stack of a task, at the start of its first chunk
  * @top:	the newest header; that of the chunk if nothing is in it
  * @first:	the first chunk, behind this structure in the same memory
- * @words:	task-local words of users that have no inline one
  * @list:	links stacks that are about to be freed
- * @word:	the first task-local words
+ * @unused:	up to a slot
  */
 struct fgraph_stack {
 	void			*top;
 	struct fgraph_chunk	*first;
-	struct fgraph_words	*words;
 	struct fgraph_stack	*list;
-	struct fgraph_word	word[FGRAPH_INLINE_WORDS];
+	unsigned long		unused[5];
 };
 
 static_assert(sizeof(struct fgraph_frame) == FGRAPH_SLOT);
@@ -156,7 +172,6 @@ static_assert(offsetof(struct fgraph_frame, tag) == offsetof(struct fgraph_entry
 static_assert(offsetof(struct fgraph_frame, data) == offsetof(struct fgraph_entry, data));
 static_assert(sizeof(struct fgraph_chunk) == FGRAPH_SLOT);
 static_assert(sizeof(struct fgraph_stack) == FGRAPH_SLOT);
-static_assert(sizeof(struct fgraph_words) == FGRAPH_CHUNK_SIZE);
 static_assert(DIV_ROUND_UP(FGRAPH_MAX_DATA_SIZE, FGRAPH_SLOT) + 2 <=
 	      FGRAPH_BIG_CHUNK_SIZE / FGRAPH_SLOT);
 
@@ -172,16 +187,14 @@ struct fgraph_stack *fgraph_stack_init(void *memory);
 unsigned int fgraph_stack_free(struct fgraph_stack *st);
 void fgraph_stack_add(struct fgraph_stack *st, void *memory, size_t size);
 void *fgraph_stack_extend(struct fgraph_stack *st, size_t bytes);
-unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *high);
+unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *dead_below);
 void fgraph_stack_pop_above(struct fgraph_stack *st, void *rec);
 struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 					 unsigned long *retp);
 bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame);
 void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame);
-void fgraph_run_complete(struct fgraph_entry *top, struct fgraph_frame *frame);
 unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
 				unsigned long *low, unsigned long *high);
-struct fgraph_word *fgraph_stack_word(struct fgraph_stack *st, unsigned int index);
 
 static __always_inline unsigned long fgraph_head(const void *rec)
 {
@@ -223,19 +236,12 @@ static __always_inline void *fgraph_data(const void *rec, unsigned long head)
 	return (void *)((const struct fgraph_entry *)rec)->data;
 }
 
-/* A record with private data, at @inside if that is short. */
-static inline struct fgraph_record fgraph_record(enum fgraph_kind kind, size_t data, int inside)
+/* How many slots below the header @data_size bytes of private data need. */
+static inline unsigned int fgraph_slots_below(size_t data_size)
 {
-	unsigned long below = data <= FGRAPH_SLOT - inside ? 0 : DIV_ROUND_UP(data, FGRAPH_SLOT);
-
-	return (struct fgraph_record) {
-		.head = kind | below << FGRAPH_BELOW_SHIFT |
-			(kind != FGRAPH_ENTRY ? 0 : below ? FGRAPH_RUN | FGRAPH_FALLING :
-							    FGRAPH_RUN_BITS),
-		.reserved = FGRAPH_RESERVED | below << FGRAPH_BELOW_SHIFT,
-		.size = (below + 1) << FGRAPH_SLOT_SHIFT,
-		.data = below ? -(below << FGRAPH_SLOT_SHIFT) : inside,
-	};
+	if (data_size <= sizeof_field(struct fgraph_entry, data))
+		return 0;
+	return DIV_ROUND_UP(data_size, FGRAPH_SLOT);
 }
 
 /*
@@ -265,13 +271,7 @@ static __always_inline bool fgraph_stack_fits(const void *top, unsigned long siz
 	return !(((unsigned long)rec ^ (unsigned long)top) & ~(FGRAPH_CHUNK_SIZE - 1));
 }
 
-/* Records are aligned, too: it is the next one that may be in other 4096 bytes. */
-static __always_inline bool fgraph_stack_fits_slot(const void *top)
-{
-	return (unsigned long)(top + FGRAPH_SLOT) & (FGRAPH_CHUNK_SIZE - 1);
-}
-
-/* And so many do. */
+/* How many records of one slot surely fit, by the same reasoning. */
 static __always_inline unsigned long fgraph_slots_left(const void *top)
 {
 	return (~(unsigned long)top & (FGRAPH_CHUNK_SIZE - 1)) >> FGRAPH_SLOT_SHIFT;
@@ -281,8 +281,8 @@ static __always_inline unsigned long fgraph_slots_left(const void *top)
  * fgraph_stack_reserve() - make room for a record
  * @st:		the stack of the current task
  * @top:	its top
- * @what:	the record
- * @context:	what to have in the header until then, for (5)
+ * @below:	how many slots of data the record has
+ * @context:	what to have in the header until then, for INSIDE
  *
  * Context: any, preemption disabled.
  *
@@ -290,37 +290,27 @@ static __always_inline unsigned long fgraph_slots_left(const void *top)
  * no memory.
  */
 static __always_inline void *fgraph_stack_reserve(struct fgraph_stack *st, void *top,
-						  const struct fgraph_record *what,
-						  unsigned long context)
+						  unsigned long below, unsigned long context)
 {
-	void *rec = top + what->size;
+	unsigned long size = (below + 1) << FGRAPH_SLOT_SHIFT;
+	void *rec = top + size;
 
-	if (unlikely(!fgraph_stack_fits(top, what->size))) {
-		rec = fgraph_stack_extend(st, what->size);
+	if (unlikely(!fgraph_stack_fits(top, size))) {
+		rec = fgraph_stack_extend(st, size);
 		if (!rec)
 			return NULL;
 	} else {
 		WRITE_ONCE(st->top, rec);
 	}
-	barrier();	/* (3) */
-	fgraph_set_head(rec, what->reserved | context);
-	return rec;
-}
-
-/* As that, for a record of one slot that surely fits. The header is still zero. */
-static __always_inline void *fgraph_stack_reserve_slot(struct fgraph_stack *st, void *top)
-{
-	void *rec = top + FGRAPH_SLOT;
-
-	WRITE_ONCE(st->top, rec);
-	barrier();	/* (3) */
+	barrier();	/* TOP FIRST */
+	fgraph_set_head(rec, FGRAPH_RESERVED | below << FGRAPH_BELOW_SHIFT | context);
 	return rec;
 }
 
 /* Make a complete record visible. */
 static __always_inline void fgraph_stack_commit(void *rec, unsigned long head)
 {
-	barrier();	/* (4) */
+	barrier();	/* ONE STORE */
 	fgraph_set_head(rec, head);
 	barrier();
 }
@@ -353,7 +343,7 @@ static __always_inline void fgraph_stack_clean(void *rec, unsigned long below)
 {
 	unsigned long i;
 
-	/* The size must hold until the data is clean: (2). */
+	/* The size must hold until the data is clean: ZERO. */
 	fgraph_set_head(rec, FGRAPH_RESERVED | below << FGRAPH_BELOW_SHIFT);
 	barrier();
 	for (i = 1; i <= below; i++)
@@ -363,7 +353,7 @@ static __always_inline void fgraph_stack_clean(void *rec, unsigned long below)
 
 /*
  * Drop the record on top. The top is then the next record, not the header of a
- * chunk that has become empty: (1).
+ * chunk that has become empty: RESTORE.
  */
 static __always_inline void fgraph_stack_drop(struct fgraph_stack *st, void *rec)
 {
@@ -376,7 +366,7 @@ static __always_inline void fgraph_stack_drop(struct fgraph_stack *st, void *rec
 }
 
 /*
- * What is on top, with its header, where an interrupt may drop it (6): never the
+ * What is on top, with its header, where an interrupt may drop it (CLAIM): never the
  * header of one that has gone.
  */
 static __always_inline void *fgraph_stack_top(struct fgraph_stack *st, unsigned long *head)
@@ -429,61 +419,18 @@ static __always_inline void fgraph_stack_drop_done(struct fgraph_stack *st)
 }
 
 /*
- * Drop a frame and the run of entries on it, whose newest is on top. The headers
- * go from the newest to the oldest, then the top in one step: it is on a slot
- * that is free (2) in between, and all below as well, or still to be dropped.
+ * Drop a frame and the entries that lie side by side on it, the newest of which is
+ * on top. The headers go from the newest to the oldest, then the top in one step:
+ * in between it is on a slot that is free, which ZERO allows.
  */
-static __always_inline void fgraph_stack_drop_run(struct fgraph_stack *st, void *rec,
-						  struct fgraph_frame *frame)
+static __always_inline void fgraph_stack_drop_contiguous(struct fgraph_stack *st, void *top,
+							 struct fgraph_frame *frame)
 {
-	while (rec != frame) {
-		unsigned long below = fgraph_slots(fgraph_head(rec));
-		void *next = rec - ((below + 1) << FGRAPH_SLOT_SHIFT);
+	void *rec;
 
-		if (unlikely(below))
-			fgraph_stack_clean(rec, below);
+	for (rec = top; rec != frame; rec -= FGRAPH_SLOT) {
 		fgraph_set_head(rec, FGRAPH_NONE);
 		barrier();
-		rec = fgraph_record_below(next);
-	}
-	fgraph_stack_drop(st, rec);
-}
-
-/*
- * Where records of one slot each, from @rec down to @frame, lie side by side: how
- * far down they do. That is @frame, or the first slot of a chunk, or what may be one.
- */
-static __always_inline void *fgraph_stack_adjacent(void *rec, struct fgraph_frame *frame)
-{
-	unsigned long start = ((unsigned long)rec - 1) & ~(FGRAPH_CHUNK_SIZE - 1);
-
-	return (unsigned long)frame - start < FGRAPH_CHUNK_SIZE ? frame : (void *)start;
-}
-
-/* Drop the headers of those that lie side by side, down to @end. */
-static __always_inline void fgraph_stack_drop_adjacent(void *rec, void *end)
-{
-	do {
-		fgraph_set_head(rec, FGRAPH_NONE);
-		barrier();
-		rec -= FGRAPH_SLOT;
-	} while (rec != end);
-}
-
-/*
- * As fgraph_stack_drop_run(), where each takes one slot, and somebody has joined.
- * @end: fgraph_stack_adjacent() of @rec
- */
-static __always_inline void fgraph_stack_drop_flat(struct fgraph_stack *st, void *rec, void *end,
-						   struct fgraph_frame *frame)
-{
-	fgraph_stack_drop_adjacent(rec, end);
-	while (unlikely(end != frame)) {
-		rec = fgraph_record_below(end);
-		if (rec == frame)
-			break;
-		end = fgraph_stack_adjacent(rec, frame);
-		fgraph_stack_drop_adjacent(rec, end);
 	}
 	fgraph_stack_drop_header(st, frame, (void *)frame - FGRAPH_SLOT);
 }
@@ -491,7 +438,7 @@ static __always_inline void fgraph_stack_drop_flat(struct fgraph_stack *st, void
 /* The frame that a record is, or is an entry of; NULL if it is neither. */
 static __always_inline struct fgraph_frame *fgraph_frame_of(void *rec)
 {
-	/* (6) */
+	/* CLAIM: before the header */
 	struct fgraph_frame *frame = READ_ONCE(((struct fgraph_entry *)rec)->frame);
 	enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
 
@@ -500,52 +447,11 @@ static __always_inline struct fgraph_frame *fgraph_frame_of(void *rec)
 	return kind == FGRAPH_ENTRY ? frame : NULL;
 }
 
-/* Of 64 users, no two ids that follow each other have the same. */
-static __always_inline unsigned long fgraph_user_bit(unsigned long tag)
-{
-	return 1UL << (tag % BITS_PER_LONG);
-}
-
-/*
- * The frame that one more can join on @top, which has that header, without more
- * ado: NULL if there is none. @users: who may be in it; 0 if that takes a
- * fgraph_run_complete(). @bits: what all who join have of FGRAPH_RUN_BITS.
- */
-static __always_inline struct fgraph_frame *fgraph_run_of(void *top, unsigned long head,
-							  unsigned long *users,
-							  unsigned long *bits)
-{
-	struct fgraph_entry *entry = top;
-	struct fgraph_frame *frame;
-
-	if (fgraph_kind(head) == FGRAPH_FRAME) {
-		*users = fgraph_user_bit(((struct fgraph_frame *)top)->tag);
-		*bits = FGRAPH_RUN_BITS;
-		return top;
-	}
-	if (!(head & FGRAPH_RUN))
-		return NULL;
-	*users = READ_ONCE(entry->users);
-	*bits = head & FGRAPH_RUN_BITS;
-	frame = READ_ONCE(entry->frame);
-	/* (6) */
-	return likely(fgraph_head(top) == head) ? frame : NULL;
-}
-
-/* The header of an entry with this tag there. @head: its usual one. */
-static __always_inline unsigned long fgraph_run_head(const void *top, unsigned long bits,
-						     unsigned long head, unsigned long tag)
-{
-	head &= bits | ~FGRAPH_RUN_BITS;
-	/* A frame has its tag where an entry has it. */
-	return tag < ((const struct fgraph_entry *)top)->tag ? head : head & ~FGRAPH_FALLING;
-}
-
 /* Is this a record that names a user of @frame, which is below or the same? */
 static __always_inline bool fgraph_is_entry_of(const void *rec,
 					       const struct fgraph_frame *frame)
 {
-	/* (6) */
+	/* CLAIM: before the header */
 	const struct fgraph_frame *of = READ_ONCE(((struct fgraph_entry *)rec)->frame);
 
 	return rec == frame || (of == frame && fgraph_kind(fgraph_head(rec)) == FGRAPH_ENTRY);

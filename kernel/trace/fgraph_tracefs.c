@@ -14,30 +14,31 @@
 static void show_user(struct seq_file *m, unsigned long id, struct fgraph_ops *gops)
 {
 	const char *name = gops->name;
-	char site[KSYM_NAME_LEN];
+	char function[KSYM_NAME_LEN];
 
 	/* In one word: without the module. It may have gone. */
-	if (!name && !lookup_symbol_name((unsigned long)gops->site, site))
-		name = site;
-	seq_printf(m, "%lu %s %s %zu %ld\n", id, gops->kind ?: "other", name ?: "-",
-		   gops->data_size, atomic_long_read(&gops->missed));
+	if (!name && !lookup_symbol_name(gops->user.function, function))
+		name = function;
+	seq_printf(m, "%lu %s %s %zu %lu %lu %lu\n", id, gops->user.kind ?: "other", name ?: "-",
+		   gops->data_size, fgraph_missed(gops, FGRAPH_MISS_MEMORY),
+		   fgraph_missed(gops, FGRAPH_MISS_NESTED), fgraph_missed(gops, FGRAPH_MISS_BPF));
 }
 
 static int fgraph_users_show(struct seq_file *m, void *v)
 {
 	struct fgraph_usage u;
-	struct fgraph_slot *slot;
+	struct fgraph_row *row;
 	unsigned long id;
 
-	seq_puts(m, "# id kind name data missed\n");
+	seq_puts(m, "# id kind name data no-memory nested bpf-busy\n");
 
 	mutex_lock(&fgraph_mutex);
 	for (id = 0; id < FGRAPH_MAX_USERS; id++) {
 		if (!fgraph_table[id >> FGRAPH_PAGE_BITS])
 			break;
-		slot = fgraph_slot(id);
-		if (slot->gops)
-			show_user(m, id, slot->gops);
+		row = fgraph_row(id);
+		if (row->gops)
+			show_user(m, id, row->gops);
 	}
 	mutex_unlock(&fgraph_mutex);
 

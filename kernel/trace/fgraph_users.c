@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of fgraph's users: from what a frame knows, id and generation, to
- * the user while it is registered.
+ * The table of fgraph's users: from what a frame knows of a user, its tag, to the
+ * user while it is registered.
+ *
+ * A user goes in three steps, so that one wait can serve many users, and is done
+ * without a lock: fgraph_user_retire(), fgraph_synchronize(), fgraph_user_remove().
  */
 #include <linux/cpu.h>
 #include <linux/errno.h>
@@ -13,129 +16,194 @@
 
 #include "fgraph_internal.h"
 
-/* Also held while the memory of stacks is given back. */
+/* Protects the table. Held for short: nobody waits or reclaims memory with it. */
 DEFINE_MUTEX(fgraph_mutex);
 
-struct fgraph_slot *fgraph_table[FGRAPH_PAGES];
+struct fgraph_row *fgraph_table[FGRAPH_PAGES];
 unsigned int fgraph_nr_users;
 
 static DEFINE_IDA(fgraph_ids);
 static unsigned long fgraph_generation;
 
-/* Does not believe what a structure says that was never registered. */
-bool fgraph_user_registered(struct fgraph_ops *gops)
+/* The row of a user, or NULL if it has none: its tag may be anything then. */
+static struct fgraph_row *fgraph_find_row(const struct fgraph_ops *gops)
 {
+	unsigned long id = gops->user.tag & FGRAPH_ID_MASK;
+
 	lockdep_assert_held(&fgraph_mutex);
 
-	return gops->id < FGRAPH_MAX_USERS && fgraph_table[gops->id >> FGRAPH_PAGE_BITS] &&
-	       fgraph_slot(gops->id)->gops == gops;
+	if (!gops->user.tag || !fgraph_table[id >> FGRAPH_PAGE_BITS] ||
+	    fgraph_row(id)->gops != gops)
+		return NULL;
+	return fgraph_row(id);
 }
 
-/*
- * Enters a user into the table. Pages are never freed: a frame of a user that
- * went long ago may look there.
- */
-int fgraph_user_add(struct fgraph_ops *gops)
+/* Have memory for the row of an id. Pages are never freed: frames may point there. */
+static int fgraph_make_page(unsigned long id)
 {
-	struct fgraph_slot **page, *slot;
-	unsigned long tag;
-	bool in_slot;
-	int id;
+	struct fgraph_row *page;
 
-	lockdep_assert_held(&fgraph_mutex);
+	if (READ_ONCE(fgraph_table[id >> FGRAPH_PAGE_BITS]))
+		return 0;
+	page = kcalloc(FGRAPH_PAGE_USERS, sizeof(*page), GFP_KERNEL);
+	if (!page)
+		return -ENOMEM;
+	if (cmpxchg(&fgraph_table[id >> FGRAPH_PAGE_BITS], NULL, page))
+		kfree(page);
+	return 0;
+}
+
+static int fgraph_take_row(struct fgraph_ops *gops, unsigned long id)
+{
+	struct fgraph_row *row = fgraph_row(id);
+	int ret = -EBUSY;
+
+	mutex_lock(&fgraph_mutex);
+	if (!fgraph_find_row(gops)) {
+		gops->user.tag = ++fgraph_generation << FGRAPH_ID_BITS | id;
+		gops->user.row = row;
+		row->gops = gops;
+		/* Pairs with fgraph_tell(): who sees the tag in the row sees the user there. */
+		smp_store_release(&row->tag, gops->user.tag);
+		WRITE_ONCE(fgraph_nr_users, fgraph_nr_users + 1);
+		ret = 0;
+	}
+	mutex_unlock(&fgraph_mutex);
+	return ret;
+}
+
+static bool fgraph_is_registered(const struct fgraph_ops *gops)
+{
+	bool registered;
+
+	mutex_lock(&fgraph_mutex);
+	registered = fgraph_find_row(gops);
+	mutex_unlock(&fgraph_mutex);
+	return registered;
+}
+
+static int fgraph_give_id(struct fgraph_ops *gops)
+{
+	int id, ret;
 
 	id = ida_alloc_max(&fgraph_ids, FGRAPH_MAX_USERS - 1, GFP_KERNEL);
 	if (id < 0)
 		return id;
-
-	page = &fgraph_table[id >> FGRAPH_PAGE_BITS];
-	if (!*page) {
-		*page = kcalloc(FGRAPH_PAGE_USERS, sizeof(**page), GFP_KERNEL);
-		if (!*page) {
-			ida_free(&fgraph_ids, id);
-			return -ENOMEM;
-		}
-	}
-
-	tag = ++fgraph_generation << FGRAPH_ID_BITS | id;
-	slot = fgraph_slot(id);
-	slot->gops = gops;
-	/* Whoever sees the tag in the table sees the user there. */
-	smp_store_release(&slot->tag, tag);
-	gops->id = id;
-	gops->slot = slot;
-	atomic_long_set(&gops->missed, 0);
-	/* And whoever sees it in the user may push frames with it. */
-	smp_store_release(&gops->tag, tag);
-	in_slot = gops->retfunc && gops->frame.size == FGRAPH_SLOT;
-	/* So may who sees this one, */
-	smp_store_release(&gops->slot_tag, in_slot ? tag : 0);
-	/* or this. */
-	smp_store_release(&gops->simple_tag, in_slot && !gops->entryfunc ? tag : 0);
-	WRITE_ONCE(fgraph_nr_users, fgraph_nr_users + 1);
-	return 0;
+	ret = fgraph_make_page(id) ?: fgraph_take_row(gops, id);
+	if (ret)
+		ida_free(&fgraph_ids, id);
+	return ret;
 }
 
-/*
- * From now on no frame finds the user, and it pushes none; but callbacks may
- * still run, and frames be pushed, until fgraph_synchronize().
+/**
+ * fgraph_user_add() - enter a user into the table
+ * @gops:	the user
+ *
+ * Its calls may be hooked from now on. Nothing calls it yet: that is up to
+ * fgraph_ftrace.c, or to the caller by fgraph_hook().
+ *
+ * Context: process. May sleep.
+ *
+ * Return: 0; -EINVAL without any callback, -E2BIG if it wants more than
+ * FGRAPH_MAX_DATA_SIZE bytes, -EBUSY if it is registered already, -ENOSPC after
+ * a million users, -ENOMEM.
+ */
+int fgraph_user_add(struct fgraph_ops *gops)
+{
+	unsigned int i;
+	int ret;
+
+	if (!gops->entryfunc && !gops->retfunc)
+		return -EINVAL;
+	if (gops->data_size > FGRAPH_MAX_DATA_SIZE)
+		return -E2BIG;
+	/* Before its private part is written to. */
+	if (fgraph_is_registered(gops))
+		return -EBUSY;
+
+	ret = fgraph_reserve_get(gops->data_size);
+	if (ret)
+		return ret;
+	gops->user.below = fgraph_slots_below(gops->data_size);
+	for (i = 0; i < FGRAPH_NR_MISSES; i++)
+		atomic_long_set(&gops->user.missed[i], 0);
+	ret = fgraph_give_id(gops);
+	if (ret)
+		fgraph_reserve_put(gops->data_size);
+	return ret;
+}
+
+/**
+ * fgraph_user_retire() - from now on no frame finds a user
+ * @gops:	the user, which nothing may call any more
+ *
+ * Calls that are on their way may still be hooked for it, and callbacks run,
+ * until fgraph_synchronize().
+ *
+ * Context: process. May sleep.
+ *
+ * Return: 0, or -ENOENT if it is not registered.
  */
 int fgraph_user_retire(struct fgraph_ops *gops)
 {
-	lockdep_assert_held(&fgraph_mutex);
+	struct fgraph_row *row;
+	int ret = -ENOENT;
 
-	if (!fgraph_user_registered(gops) || !gops->tag)
-		return -ENOENT;
-	WRITE_ONCE(fgraph_slot(gops->id)->tag, 0);
-	WRITE_ONCE(gops->tag, 0);
-	WRITE_ONCE(gops->slot_tag, 0);
-	WRITE_ONCE(gops->simple_tag, 0);
-	return 0;
+	mutex_lock(&fgraph_mutex);
+	row = fgraph_find_row(gops);
+	if (row && row->tag) {
+		WRITE_ONCE(row->tag, 0);
+		ret = 0;
+	}
+	mutex_unlock(&fgraph_mutex);
+	return ret;
 }
 
-/* Is this a user between retire and remove? */
-bool fgraph_user_retired(struct fgraph_ops *gops)
-{
-	return fgraph_user_registered(gops) && !gops->tag;
-}
-
-/* After a grace period: the id may be used again. */
+/**
+ * fgraph_user_remove() - forget a user
+ * @gops:	the user, after fgraph_user_retire() and fgraph_synchronize().
+ *		Nothing happens if it was not retired
+ *
+ * Context: process. May sleep.
+ */
 void fgraph_user_remove(struct fgraph_ops *gops)
 {
-	lockdep_assert_held(&fgraph_mutex);
+	struct fgraph_row *row;
+	bool removed = false;
 
-	fgraph_slot(gops->id)->gops = NULL;
-	ida_free(&fgraph_ids, gops->id);
-	gops->id = 0;
-	WRITE_ONCE(fgraph_nr_users, fgraph_nr_users - 1);
+	mutex_lock(&fgraph_mutex);
+	row = fgraph_find_row(gops);
+	if (row && !row->tag) {
+		row->gops = NULL;
+		ida_free(&fgraph_ids, gops->user.tag & FGRAPH_ID_MASK);
+		gops->user.tag = 0;
+		WRITE_ONCE(fgraph_nr_users, fgraph_nr_users - 1);
+		removed = true;
+	}
+	mutex_unlock(&fgraph_mutex);
+	if (removed)
+		fgraph_reserve_put(gops->data_size);
 }
 
 static DEFINE_PER_CPU(struct work_struct, fgraph_sync_work);
+/* One wait at a time: those that come meanwhile share the next one. */
 static DEFINE_MUTEX(fgraph_sync_mutex);
+/* How many waits were begun. */
+static unsigned long fgraph_sync_begun;
 
 static void fgraph_nop(struct work_struct *work)
 {
 }
 
-/**
- * fgraph_synchronize() - wait for all callbacks that may be running
- *
- * Callbacks run with preemption disabled, in contexts where RCU does not look:
- * idle, NMI, the entry code. So wait until each CPU has passed through the
- * scheduler, as rude RCU tasks does, but without waiting for its turn. That
- * takes no memory, and cannot fail.
- *
- * Context: process. May sleep.
- */
-void fgraph_synchronize(void)
+/* Wait until each CPU has passed through the scheduler. */
+static void fgraph_wait_for_cpus(void)
 {
 	int cpu;
 
-	/* Nothing else runs yet. */
-	if (system_state < SYSTEM_SCHEDULING)
-		return;
-
-	mutex_lock(&fgraph_sync_mutex);
+	/*
+	 * A CPU that comes up later sees what the caller did before. One that goes
+	 * down meanwhile has passed through the scheduler.
+	 */
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
 		struct work_struct *work = per_cpu_ptr(&fgraph_sync_work, cpu);
@@ -143,9 +211,49 @@ void fgraph_synchronize(void)
 		INIT_WORK(work, fgraph_nop);
 		schedule_work_on(cpu, work);
 	}
-	for_each_online_cpu(cpu)
-		flush_work(per_cpu_ptr(&fgraph_sync_work, cpu));
 	cpus_read_unlock();
+
+	for_each_possible_cpu(cpu) {
+		struct work_struct *work = per_cpu_ptr(&fgraph_sync_work, cpu);
+
+		if (work->func)
+			flush_work(work);
+	}
+}
+
+/**
+ * fgraph_synchronize() - wait for all callbacks that may be running
+ *
+ * Callbacks run with preemption disabled, in contexts where RCU does not look:
+ * idle, NMI, the entry code. So this waits until each CPU has passed through the
+ * scheduler, as rude RCU tasks does, but without waiting for its turn. It waits
+ * for memory only if the workqueue lacks a thread. Callers should hold no lock that
+ * others need.
+ *
+ * Context: process. May sleep.
+ */
+void fgraph_synchronize(void)
+{
+	unsigned long begun;
+
+	/* Nothing else runs yet. */
+	if (system_state < SYSTEM_SCHEDULING)
+		return;
+
+	/*
+	 * Pairs with the one below: a wait that is begun after this reads the count
+	 * sees what the caller has done before.
+	 */
+	smp_mb();
+	begun = READ_ONCE(fgraph_sync_begun);
+	mutex_lock(&fgraph_sync_mutex);
+	/* Otherwise one was begun and is over since. */
+	if (fgraph_sync_begun == begun) {
+		WRITE_ONCE(fgraph_sync_begun, begun + 1);
+		/* Pairs with the one above. */
+		smp_mb();
+		fgraph_wait_for_cpus();
+	}
 	mutex_unlock(&fgraph_sync_mutex);
 }
 EXPORT_SYMBOL_GPL(fgraph_synchronize);

@@ -6,6 +6,7 @@
  * insmod fgraph_example.ko symbol=vfs_read
  */
 #include <linux/fgraph.h>
+#include <linux/ftrace.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/string.h>
@@ -44,12 +45,12 @@ static void report_call(const struct fgraph_frame *frame, u64 ns)
 	pr_info("%ps returns to %pS after %llu ns: one frame, %d users\n",
 		(void *)frame->func, (void *)frame->ret, ns, nr);
 	for (i = 0; i < min_t(int, nr, ARRAY_SIZE(users)); i++) {
-		const char *kind = users[i]->kind ?: "other";
+		const char *kind = users[i]->user.kind ?: "other";
 
-		if (users[i]->name || !users[i]->site)
+		if (users[i]->name || !users[i]->user.function)
 			pr_info("  %s %s\n", kind, users[i]->name ?: "-");
 		else
-			pr_info("  %s %ps\n", kind, users[i]->site);
+			pr_info("  %s %ps\n", kind, (void *)users[i]->user.function);
 	}
 }
 
@@ -68,7 +69,11 @@ static void example_return(struct fgraph_ops *gops, const struct fgraph_frame *f
 	}
 }
 
+/* Says on which functions. */
+static struct ftrace_ops example_filter;
+
 static struct fgraph_ops example_ops = {
+	.filter		= &example_filter,
 	.entryfunc	= example_entry,
 	.retfunc	= example_return,
 	.data_size	= sizeof(struct call),
@@ -79,7 +84,7 @@ static int __init fgraph_example_init(void)
 {
 	int ret;
 
-	ret = ftrace_set_filter(&example_ops.ops, symbol, strlen(symbol), 1);
+	ret = ftrace_set_filter(&example_filter, symbol, strlen(symbol), 1);
 	if (ret) {
 		pr_err("no function %s that ftrace can trace: %d\n", symbol, ret);
 		return ret;
@@ -87,7 +92,7 @@ static int __init fgraph_example_init(void)
 	ret = register_ftrace_graph(&example_ops);
 	if (ret) {
 		pr_err("register_ftrace_graph: %d\n", ret);
-		ftrace_free_filter(&example_ops.ops);
+		ftrace_free_filter(&example_filter);
 	}
 	return ret;
 }
@@ -96,9 +101,9 @@ static void __exit fgraph_example_exit(void)
 {
 	/* Calls may still be asleep in the function: they return without us. */
 	unregister_ftrace_graph(&example_ops);
-	ftrace_free_filter(&example_ops.ops);
-	pr_info("%s: %ld calls, %lld ns, %ld missed\n", symbol, atomic_long_read(&calls),
-		(s64)atomic64_read(&total_ns), atomic_long_read(&example_ops.missed));
+	ftrace_free_filter(&example_filter);
+	pr_info("%s: %ld calls, %lld ns, %lu missed\n", symbol, atomic_long_read(&calls),
+		(s64)atomic64_read(&total_ns), fgraph_missed(&example_ops, FGRAPH_MISS_MEMORY));
 }
 
 module_init(fgraph_example_init);

@@ -288,8 +288,20 @@ static int graph_register(struct fgraph_ops *gops, size_t data)
 	return register_ftrace_graph(gops);
 }
 
-#define graph_filter(gops, name) ftrace_set_filter(&(gops)->ops, name, strlen(name), 1)
-#define graph_free(gops)	ftrace_free_filter(&(gops)->ops)
+static void graph_filter(struct fgraph_ops *gops, char *name)
+{
+	gops->filter = kzalloc(sizeof(*gops->filter), GFP_KERNEL);
+	if (gops->filter)
+		ftrace_set_filter(gops->filter, name, strlen(name), 1);
+}
+
+static void graph_free(struct fgraph_ops *gops)
+{
+	if (gops->filter)
+		ftrace_free_filter(gops->filter);
+	kfree(gops->filter);
+}
+
 #define graph_unregister	unregister_ftrace_graph
 #else
 static void *symbol(const char *name)

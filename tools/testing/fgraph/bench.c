@@ -169,12 +169,20 @@ static struct times time_calls(bool base, int users)
 	static struct ftrace_regs fregs[DEPTH];
 	struct fgraph_regs regs = { };
 	unsigned long *place[DEPTH], *slot[DEPTH];
+	struct {
+		struct fgraph_site	site;
+		struct fgraph_ops	*users[USERS];
+	} site = { .site.nr = users };
 	int i, j, k;
+
+	for (i = 0; i < users; i++)
+		site.users[i] = &model_user[i].gops;
+	site.site.traits = site.users[0]->user.below ? 0 : FGRAPH_ALL_SIMPLE;
 
 	for (i = 0; i < DEPTH; i++) {
 		place[i] = fake_current->stack + THREAD_SIZE - 512 * (i + 1);
 		fregs[i].regs.sp = (unsigned long)place[i];
-		slot[i] = base ? place[i] : fgraph_entry_slot(&fregs[i].regs);
+		slot[i] = base ? place[i] : fgraph_entry_place(&fregs[i].regs);
 	}
 	for (k = 0; k < ROUNDS; k++) {
 		double t0, t1, t2;
@@ -183,12 +191,10 @@ static struct times time_calls(bool base, int users)
 			*slot[i] = 0x1234;
 		t0 = now();
 		for (i = 0; i < DEPTH; i++) {
-			for (j = 0; j < users; j++) {
-				if (base)
-					base_entry(&hooks[j], slot[i]);
-				else
-					fgraph_hook_ftrace(&model_user[j].gops, 1, &fregs[i]);
-			}
+			for (j = 0; base && j < users; j++)
+				base_entry(&hooks[j], slot[i]);
+			if (!base)
+				fgraph_hook_site(&site.site, 1, &fregs[i]);
 		}
 		t1 = now();
 		for (i = DEPTH; i-- > 0;) {
@@ -264,7 +270,7 @@ int main(void)
 			gops->entryfunc = kinds[k].entry ? entry : NULL;
 			gops->retfunc = retfunc;
 			gops->data_size = kinds[k].size;
-			expect(!fgraph_add_user(gops));
+			expect(!fgraph_user_add(gops));
 		}
 		for (i = 0; i < 2; i++) {
 			base[i] = time_calls(true, i ? USERS : 1);
@@ -289,7 +295,7 @@ int main(void)
 			expect(hooks[i].entered == (kinds[k].entry ? calls : 0));
 			expect(entered[i] == hooks[i].entered);
 			expect(!hooks[i].nmissed);
-			expect(!atomic_long_read(&model_user[i].gops.missed));
+			expect(!fgraph_missed(&model_user[i].gops, FGRAPH_MISS_MEMORY));
 		}
 		model_end();
 	}

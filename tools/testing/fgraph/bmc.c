@@ -650,28 +650,32 @@ static void write_data(void *rec, unsigned long head, int inside)
 	watched = mem[watch];
 }
 
-static void *push(const struct fgraph_record *what)
+static void *push(size_t size)
 {
 	void *top = READ_ONCE(stack.top);
 
-	if (what->size == FGRAPH_SLOT && fgraph_stack_fits(top, FGRAPH_SLOT) && any())
-		return fgraph_stack_reserve_slot(&stack, top);
-	return fgraph_stack_reserve(&stack, top, what, any() & FGRAPH_CONTEXT);
+	return fgraph_stack_reserve(&stack, top, fgraph_slots_below(size),
+				    any() & FGRAPH_CONTEXT);
 }
 
-static unsigned long any_size(void)
+static size_t any_size(void)
 {
-	unsigned long size = any();
+	size_t size = any();
 
 	__CPROVER_assume(size <= FGRAPH_MAX_DATA_SIZE);
 	return size;
 }
 
+/* What a complete record with so much data says of itself. */
+static unsigned long head_of(enum fgraph_kind kind, size_t size)
+{
+	return kind | (unsigned long)fgraph_slots_below(size) << FGRAPH_BELOW_SHIFT;
+}
+
 static struct fgraph_frame *hook(unsigned long tail)
 {
-	struct fgraph_record what = fgraph_record(FGRAPH_FRAME, any_size(),
-						  offsetof(struct fgraph_frame, data));
-	struct fgraph_frame *frame = push(&what);
+	size_t size = any_size();
+	struct fgraph_frame *frame = push(size);
 
 	if (!frame)
 		return NULL;
@@ -679,8 +683,8 @@ static struct fgraph_frame *hook(unsigned long tail)
 	store((unsigned long *)&frame->func, any());
 	store((unsigned long *)&frame->ret, real);
 	store((unsigned long *)&frame->retp, retp);
-	write_data(frame, what.head, 5);
-	fgraph_stack_commit(frame, what.head | tail);
+	write_data(frame, head_of(FGRAPH_FRAME, size), 5);
+	fgraph_stack_commit(frame, head_of(FGRAPH_FRAME, size) | tail);
 	set_place(TRAMPOLINE);
 	return frame;
 }
@@ -713,50 +717,43 @@ void check_pop(void)
 /* One more user of a call that is hooked; or not, if there is no memory. */
 void check_join(void)
 {
-	struct fgraph_record what = fgraph_record(FGRAPH_ENTRY, any_size(),
-						  offsetof(struct fgraph_entry, data));
+	size_t size = any_size();
 	struct fgraph_entry *entry;
 
 	begin();
 	__CPROVER_assume(now.found);
 	place = TRAMPOLINE;
-	entry = push(&what);
+	entry = push(size);
 	if (entry) {
 		store((unsigned long *)&entry->tag, any());
 		store((unsigned long *)&entry->frame, any());
-		store((unsigned long *)&entry->users, any());
-		write_data(entry, what.head, 4);
-		fgraph_stack_commit(entry, what.head);
+		store((unsigned long *)&entry->row, any());
+		write_data(entry, head_of(FGRAPH_ENTRY, size), 5);
+		fgraph_stack_commit(entry, head_of(FGRAPH_ENTRY, size));
 		__CPROVER_assert(mem[watch] == watched, "P5: data are as they were written");
 	}
 	end_as_begun(!entry);
 }
 
-/* A call returns: a frame is dropped with the run of entries on it. */
-void check_run(void)
+/* A call returns: a frame is dropped with the entries that lie side by side on it. */
+void check_contiguous(void)
 {
 	unsigned char s, top, slot = any();
-	bool flat = any() & 1;
 
 	begin();
 	top = slot_of((unsigned long)stack.top);
 	__CPROVER_assume(slot < SLOTS && slot <= top && chunk_at(slot) == chunk_at(top) &&
 			 (now.headers >> slot & 1) &&
 			 fgraph_kind(mem[slot * 8]) == FGRAPH_FRAME &&
-			 !(flat && (slot == top || fgraph_slots(mem[slot * 8]))));
+			 !fgraph_slots(mem[slot * 8]));
 	for (s = 0; s < SLOTS; s++) {
-		if (s > slot && now.headers >> s & 1)
-			__CPROVER_assume(fgraph_kind(mem[s * 8]) == FGRAPH_ENTRY &&
-					 !(flat && fgraph_slots(mem[s * 8])));
+		if (s > slot && s <= top)
+			__CPROVER_assume((now.headers >> s & 1) &&
+					 fgraph_kind(mem[s * 8]) == FGRAPH_ENTRY &&
+					 !fgraph_slots(mem[s * 8]));
 	}
 	remember(popped_to(address(slot)));
-	if (flat)
-		fgraph_stack_drop_flat(&stack, at((unsigned long)stack.top),
-				       fgraph_stack_adjacent(at((unsigned long)stack.top),
-							     at(address(slot))),
-				       at(address(slot)));
-	else
-		fgraph_stack_drop_run(&stack, at((unsigned long)stack.top), at(address(slot)));
+	fgraph_stack_drop_contiguous(&stack, at((unsigned long)stack.top), at(address(slot)));
 	end_as_begun(true);
 }
 

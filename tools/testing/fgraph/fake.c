@@ -13,7 +13,6 @@ long fake_cpu_offset[FAKE_CPUS];
 int fake_memory_left = -1;
 unsigned int fake_lowest_id;
 long fake_allocs;
-int fake_ftrace_error;
 
 static struct irq_work *irq_works;
 static struct work_struct *works;
@@ -199,7 +198,7 @@ int ida_alloc_max(struct ida *ida, unsigned int max, int gfp)
 
 	if (!fake_memory_left)
 		return -ENOMEM;
-	for (i = max == ~0U ? 0 : fake_lowest_id; i <= max && i < sizeof(ida->used); i++) {
+	for (i = fake_lowest_id; i <= max && i < sizeof(ida->used); i++) {
 		if (!ida->used[i]) {
 			ida->used[i] = 1;
 			return i;
@@ -212,22 +211,6 @@ void ida_free(struct ida *ida, unsigned int id)
 {
 	expect(ida->used[id]);
 	ida->used[id] = 0;
-}
-
-int register_ftrace_function(struct ftrace_ops *ops)
-{
-	expect(!ops->registered);
-	if (fake_ftrace_error)
-		return fake_ftrace_error;
-	ops->registered = true;
-	return 0;
-}
-
-int unregister_ftrace_function(struct ftrace_ops *ops)
-{
-	expect(ops->registered);
-	ops->registered = false;
-	return 0;
 }
 
 /* Copies the per-CPU data of CPU 0 for the others. */

@@ -43,9 +43,15 @@ void __noreturn fake_fail(const char *file, int line, const char *what);
 
 /* One thread: nothing races. */
 #define __no_kcsan
+/* Nor here. */
+#define data_race(expr)		(expr)
+
+#include <linux/kernel.h>
 
 /* Atomic operations. One thread, but interrupts in between. */
 #define atomic_read(v)		READ_ONCE((v)->counter)
+#define atomic_inc(v)		((void)__atomic_fetch_add(&(v)->counter, 1, __ATOMIC_SEQ_CST))
+#define atomic_dec_and_test(v)	(!__atomic_sub_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST))
 #define atomic_long_read(v)	READ_ONCE((v)->counter)
 #define atomic_long_set(v, i)	WRITE_ONCE((v)->counter, i)
 #define atomic_long_add(i, v)	((void)__atomic_fetch_add(&(v)->counter, i, __ATOMIC_SEQ_CST))
@@ -71,27 +77,6 @@ void __noreturn fake_fail(const char *file, int line, const char *what);
 	})
 
 #define cmpxchg_local(p, o, n)	cmpxchg(p, o, n)
-#define system_has_cmpxchg_double()	true
-
-static __always_inline void cmpxchg_double_local(unsigned long *p1, unsigned long *p2,
-						 unsigned long o1, unsigned long o2,
-						 unsigned long n1, unsigned long n2)
-{
-#ifdef __x86_64__
-	asm volatile("cmpxchg16b %0"
-		     : "+m" (*(__int128 *)p1), "+a" (o1), "+d" (o2)
-		     : "b" (n1), "c" (n2) : "memory", "cc");
-#else
-	register unsigned long x0 asm("x0") = o1;
-	register unsigned long x1 asm("x1") = o2;
-	register unsigned long x2 asm("x2") = n1;
-	register unsigned long x3 asm("x3") = n2;
-
-	asm volatile("casp x0, x1, x2, x3, [%4]"
-		     : "+r" (x0), "+r" (x1) : "r" (x2), "r" (x3), "r" (p1) : "memory");
-#endif
-}
-
 /* Contexts. */
 extern int fake_preempt_count;
 /* 0 task, 1 softirq, 2 interrupt, 3 NMI. */
@@ -262,7 +247,6 @@ struct ida {
 extern unsigned int fake_lowest_id;
 
 int ida_alloc_max(struct ida *ida, unsigned int max, int gfp);
-#define ida_alloc(ida, gfp)	ida_alloc_max(ida, ~0U, gfp)
 void ida_free(struct ida *ida, unsigned int id);
 
 /* ftrace */
@@ -272,38 +256,10 @@ struct ftrace_regs {
 	struct pt_regs		regs;
 };
 
-struct ftrace_index_entry;
 struct ftrace_ops;
 
-typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip,
-			      struct ftrace_ops *op, struct ftrace_regs *fregs);
-
-struct ftrace_ops {
-	ftrace_func_t		func;
-	void			(*batch_func)(unsigned long ip, unsigned long parent_ip,
-					      const struct ftrace_index_entry *entry,
-					      struct ftrace_regs *fregs);
-	unsigned long		flags;
-	bool			registered;
-};
-
-struct ftrace_index_entry {
-	struct ftrace_ops	*ops;
-	unsigned short		batch;
-};
-
-#define DEFINE_STATIC_KEY_FALSE(key)	bool key
-#define static_branch_enable(key)	(*(key) = true)
-#define ftrace_graph_is_dead()		kill_ftrace_graph
-#define ftrace_ops_set_global_filter(ops) do { } while (0)
-
-extern bool kill_ftrace_graph;
-/* What register_ftrace_function() is to return. */
-extern int fake_ftrace_error;
-
-void ftrace_graph_stop(void);
-int register_ftrace_function(struct ftrace_ops *ops);
-int unregister_ftrace_function(struct ftrace_ops *ops);
+/* No handler of a kprobe runs. */
+#define kprobe_running()	false
 
 void fake_init(void);
 

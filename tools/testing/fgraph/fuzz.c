@@ -67,7 +67,7 @@ static void hook(struct call *c)
 	if (i < USERS)
 		model_hook(c, &model_user[i]);
 	else
-		model_hook_chain(c, &model_user[i - USERS]);
+		model_hook_linked(c, &model_user[i - USERS]);
 }
 
 /*
@@ -114,24 +114,22 @@ static void do_register(void)
 	struct user *u = &model_user[get(USERS)];
 	size_t size = sizes[get(ARRAY_SIZE(sizes))];
 	unsigned int flags = get(16);
-	bool ftrace = flags & 8;
+	bool traced = flags & 8;
 	int ret;
 
-	if (u->gops.tag) {
-		expect(fgraph_add_user(&u->gops) == -EBUSY);
+	if (u->gops.user.tag) {
+		expect(fgraph_user_add(&u->gops) == -EBUSY);
 		return;
 	}
-	flags = (flags & 1 ? FGRAPH_FULL_REGS : 0) | (flags & 2 ? FGRAPH_TASK_WORD : 0);
+	flags = flags & 1 ? FGRAPH_FULL_REGS : 0;
 	u->veto = get(4) ? 0 : get(256);
 	u->ask = get(2);
 	u->silent = get(2);
-	/* Some share a bit of fgraph_user_bit(). */
+	/* Ids are used again, or not. */
 	fake_lowest_id = 64 * get(3) + get(2);
-	ret = model_register(u, size, flags, ftrace);
+	ret = model_register(u, size, flags, traced);
 	if (size > FGRAPH_MAX_DATA_SIZE)
 		expect(ret == -E2BIG);
-	else if (ftrace && fake_ftrace_error)
-		expect(ret == fake_ftrace_error || (ret == -ENOMEM && fake_memory_left >= 0));
 	else
 		expect(!ret || (ret == -ENOMEM && fake_memory_left >= 0));
 }
@@ -158,13 +156,12 @@ static void do_unregister(void)
 	struct user *u = &model_user[get(USERS)];
 
 	model_check_missed(u);
-	if (u->gops.tag) {
+	if (u->gops.user.tag) {
 		expect(!model_unregister(u));
 		return;
 	}
-	expect(fgraph_retire_user(&u->gops) == -ENOENT);
-	expect(unregister_ftrace_graph(&u->gops) == -ENOENT);
-	fgraph_remove_user(&u->gops);
+	expect(fgraph_user_retire(&u->gops) == -ENOENT);
+	fgraph_user_remove(&u->gops);
 }
 
 static void do_call(void)
@@ -297,8 +294,6 @@ static void do_unwind(void)
 }
 
 /* How those who are linked are hooked: less than 0 by the size, which is no input. */
-static int fuzz_how = -1;
-
 /* By the name that libFuzzer knows. */
 int fuzz(const unsigned char *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
 
@@ -316,7 +311,6 @@ int fuzz(const unsigned char *data, size_t size)
 	in_callbacks = 0;
 	model_start();
 	model_in_callback = in_callback;
-	model_how = fuzz_how < 0 ? size % NR_HOWS : fuzz_how;
 
 	while (input < input_end) {
 		switch (get(26)) {
@@ -374,17 +368,11 @@ int fuzz(const unsigned char *data, size_t size)
 		case 21:
 			do_works();
 			break;
-		case 22:
-			i = get(USERS);
-			if (model_user[i].gops.flags & FGRAPH_TASK_WORD)
-				model_word(&model_user[i]);
-			break;
-		case 23 ... 24:
+		case 22 ... 24:
 			do_link();
 			break;
 		default:
 			in_callbacks = get(8);
-			fake_ftrace_error = get(8) ? 0 : -ENODEV;
 			break;
 		}
 		do_unwind();
@@ -409,9 +397,7 @@ static void replay(const char *name)
 	expect(f);
 	size = fread(buffer, 1, sizeof(buffer), f);
 	fclose(f);
-	for (fuzz_how = 0; fuzz_how < NR_HOWS; fuzz_how++)
-		fuzz(buffer, size);
-	fuzz_how = -1;
+	fuzz(buffer, size);
 }
 
 static unsigned long random_number(void)

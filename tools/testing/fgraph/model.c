@@ -7,8 +7,6 @@ struct task *model_now;
 struct user model_user[MAX_USERS];
 bool model_no_memory;
 bool model_stepped;
-enum how model_how;
-bool model_several;
 unsigned long model_checks;
 
 static void no_step(bool on)
@@ -40,7 +38,15 @@ static bool *silent_tag(unsigned long tag)
 
 static bool is_registered(const struct entry *e)
 {
-	return e->tag == e->u->gops.tag;
+	return e->tag == e->u->gops.user.tag;
+}
+
+/* As frames find it. */
+static struct fgraph_ops *user_by_tag(unsigned long tag)
+{
+	struct fgraph_row *row = fgraph_row(tag & FGRAPH_ID_MASK);
+
+	return row->tag == tag ? row->gops : NULL;
 }
 
 /* The newest call of a place. */
@@ -91,7 +97,7 @@ void model_start(void)
 		new_task(&model_task[i]);
 	memset(model_user, 0, sizeof(model_user));
 	for (i = 0; i < MAX_USERS; i++)
-		model_user[i].gops.missfunc = model_missed;
+		model_user[i].gops.user.note_miss = model_missed;
 	for (i = 0; i < FAKE_CPUS; i++)
 		fake_online[i] = !i;
 	fake_cpu = 0;
@@ -99,7 +105,6 @@ void model_start(void)
 	fake_preempt_count = 0;
 	fake_memory_left = -1;
 	fake_lowest_id = 0;
-	fake_ftrace_error = 0;
 	model_no_memory = false;
 	model_switch(0);
 }
@@ -117,7 +122,8 @@ void model_check_memory(void)
 /* When no entry is under way. */
 void model_check_missed(struct user *u)
 {
-	expect(atomic_long_read(&u->gops.missed) == (long)u->missed);
+	expect(fgraph_missed(&u->gops, FGRAPH_MISS_MEMORY) +
+	       fgraph_missed(&u->gops, FGRAPH_MISS_NESTED) == u->missed);
 }
 
 /* All users go, all tasks exit: then all memory must be back. */
@@ -131,7 +137,7 @@ void model_end(void)
 	expect(!fake_preempt_count && !fake_context);
 	for (i = 0; i < MAX_USERS; i++) {
 		model_check_missed(&model_user[i]);
-		if (model_user[i].gops.tag)
+		if (model_user[i].gops.user.tag)
 			expect(!model_unregister(&model_user[i]));
 	}
 	model_check_memory();
@@ -155,16 +161,12 @@ void model_switch(int task)
 
 void model_exit_task(int task)
 {
-	int i;
-
 	fgraph_free_task(&model_task[task].t);
 	expect(!model_task[task].t.fgraph_stack);
 	new_task(&model_task[task]);
-	for (i = 0; i < MAX_USERS; i++)
-		model_user[i].word_tag[task] = 0;
 }
 
-int model_register(struct user *u, size_t data_size, unsigned int flags, bool ftrace)
+int model_register(struct user *u, size_t data_size, unsigned int flags, bool traced)
 {
 	int ret;
 
@@ -172,39 +174,34 @@ int model_register(struct user *u, size_t data_size, unsigned int flags, bool ft
 	u->gops.retfunc = !u->silent && u->veto == 0xff ? NULL : model_return;
 	u->gops.data_size = data_size;
 	u->gops.flags = flags;
-	ret = ftrace ? register_ftrace_graph(&u->gops) : fgraph_add_user(&u->gops);
+	u->traced = traced;
+	ret = fgraph_user_add(&u->gops);
 	if (!ret) {
-		expect(u->gops.tag);
-		expect(fgraph_user(u->gops.tag) == &u->gops);
-		/* What its frame has room for, and so its entry. */
-		expect(u->gops.slot_tag == (u->gops.retfunc && data_size <= 24 ? u->gops.tag : 0));
-		expect(u->gops.simple_tag == (u->silent ? u->gops.slot_tag : 0));
-		*silent_tag(u->gops.tag) = u->silent;
-	} else {
-		expect(!u->gops.tag);
-	}
-	if (!ret || atomic_long_read(&u->gops.missed) != (long)u->missed) {
-		expect(!atomic_long_read(&u->gops.missed));
+		expect(u->gops.user.tag);
+		expect(user_by_tag(u->gops.user.tag) == &u->gops);
+		/* What its records have room for. */
+		expect(!u->gops.user.below == (data_size <= 24));
+		*silent_tag(u->gops.user.tag) = u->silent;
 		u->missed = 0;
+	} else {
+		expect(!u->gops.user.tag);
+		/* Counters may be new or not. */
+		u->missed = fgraph_missed(&u->gops, FGRAPH_MISS_MEMORY) +
+			    fgraph_missed(&u->gops, FGRAPH_MISS_NESTED);
 	}
 	return ret;
 }
 
 int model_unregister(struct user *u)
 {
-	unsigned long tag = u->gops.tag;
+	unsigned long tag = u->gops.user.tag;
 	int ret;
 
-	if (u->gops.ops.registered) {
-		ret = unregister_ftrace_graph(&u->gops);
-	} else {
-		ret = fgraph_retire_user(&u->gops);
-		expect(!fgraph_user(tag));
-		fgraph_synchronize();
-		fgraph_remove_user(&u->gops);
-	}
-	expect(!u->gops.tag);
-	expect(!tag || !fgraph_user(tag));
+	ret = fgraph_user_retire(&u->gops);
+	expect(!tag || !user_by_tag(tag));
+	fgraph_synchronize();
+	fgraph_user_remove(&u->gops);
+	expect(!u->gops.user.tag);
 	return ret;
 }
 
@@ -230,7 +227,7 @@ struct call *model_call(unsigned long func)
 	c->state = SETTLED;
 	memset(&c->fregs, 0, sizeof(c->fregs));
 	c->fregs.regs.sp = (unsigned long)c->retp;
-	c->slot = fgraph_entry_slot(&c->fregs.regs);
+	c->slot = fgraph_entry_place(&c->fregs.regs);
 	*c->slot = c->ret;
 	t->nr_calls++;
 	return c;
@@ -239,7 +236,7 @@ struct call *model_call(unsigned long func)
 /* Where the return address is in a register, the function saves it. */
 void model_body(struct call *c)
 {
-	unsigned long *slot = fgraph_record_slot(c->retp);
+	unsigned long *slot = fgraph_record_place(c->retp);
 
 	*slot = *c->slot;
 	c->slot = slot;
@@ -248,7 +245,7 @@ void model_body(struct call *c)
 /* The function is left by a jump to another one. */
 void model_tail(struct call *c, unsigned long func)
 {
-	unsigned long *slot = fgraph_entry_slot(&c->fregs.regs);
+	unsigned long *slot = fgraph_entry_place(&c->fregs.regs);
 
 	*slot = *c->slot;
 	c->slot = slot;
@@ -333,7 +330,7 @@ static void settle(struct call *c, int nr)
 	}
 }
 
-/* It is a user's turn: in the order of the chain. */
+/* It is a user's turn: in their order. */
 static struct entry *turn_of(struct call *c, struct fgraph_ops *gops)
 {
 	struct entry *e;
@@ -424,57 +421,45 @@ static void model_missed(struct fgraph_ops *gops)
 	e->u->missed++;
 }
 
-static void hook_linked(struct call *c, struct user *u)
+/* Those who enter are the users of the function. */
+static void hook_site(struct call *c)
 {
-	struct ftrace_index_entry entry[MAX_ENTRIES];
-	struct fgraph_ops *chain = &u->gops;
-	int nr = 0, i;
+	struct {
+		struct fgraph_site	site;
+		struct fgraph_ops	*users[MAX_ENTRIES];
+	} s = { .site.traits = FGRAPH_ALL_SIMPLE };
+	int i;
 
-	if (model_how != HOW_BATCH) {
-		/* These go by &fgraph_ops.next. */
-		while (u->gops.next)
-			u = user_of(u->gops.next);
-		u = u->then;
+	for (i = 0; i < c->nr_entering; i++) {
+		struct fgraph_ops *gops = &c->entering[i].u->gops;
+
+		if (!gops->retfunc || gops->user.below)
+			s.site.traits &= ~FGRAPH_ALL_SIMPLE;
+		s.users[i] = gops;
 	}
-	for (; u; u = u->then)
-		entry[nr++].ops = &u->gops.ops;
-	for (i = 0; i < nr; i++)
-		entry[i].batch = nr - i;
-
-	if (model_how == HOW_BATCH)
-		STEP((fgraph_ftrace_batch(c->func, c->ret, entry, &c->fregs), 0));
-	else if (nr)
-		STEP((fgraph_chain_batch(chain, c->func, c->ret, entry, &c->fregs), 0));
-	else
-		STEP((fgraph_hook_chain(chain, c->func, &c->fregs), 0));
+	s.site.nr = c->nr_entering;
+	STEP((fgraph_hook_site(&s.site, c->func, &c->fregs), 0));
 }
 
 /* As ftrace and kprobes do. */
-static void hook(struct call *c, struct user *u, bool traced, bool chain, bool busy)
+static void hook(struct call *c, bool traced)
 {
-	int err;
-
 	preempt_disable_notrace();
-	if (chain) {
-		hook_linked(c, u);
-	} else {
-		err = traced ? STEP(fgraph_hook_ftrace(&u->gops, c->func, &c->fregs)) :
-			       STEP(fgraph_hook(&u->gops, c->func, &c->fregs.regs));
-		expect(err == (!c->entering->missed ? 0 : busy ? -EBUSY : -ENOMEM));
-	}
+	if (traced)
+		hook_site(c);
+	else
+		STEP((fgraph_hook(&c->entering->u->gops, c->func, &c->fregs.regs), 0));
 	preempt_enable_notrace();
 }
 
-/* Some user of ftrace or a kprobe hits at the entry of a call, or a chain of them. */
-static void hook_from(struct call *c, struct user *u, bool chain)
+/* Some user of ftrace or a kprobe hits at the entry of a call, or those who are linked. */
+static void hook_from(struct call *c, struct user *u, bool linked)
 {
 	struct fgraph_stack *st = fake_current->fgraph_stack;
 	struct before before = before_op();
 	struct tail *f = newest_tail(c);
 	void *top = st ? st->top : NULL;
-	unsigned long tag = u->gops.tag;
-	/* Whoever is gone may still be called. */
-	bool traced = chain || u->gops.ops.registered || !tag;
+	bool traced = linked || u->traced;
 	bool busy = traced && st && within_callbacks();
 	int nr = 0, i, tails = c->nr, entries = f ? f->nr : 0;
 	struct call *outer = hooking;
@@ -483,23 +468,26 @@ static void hook_from(struct call *c, struct user *u, bool chain)
 
 	expect(c == model_top() && c->state == SETTLED);
 	c->settled = 0;
-	for (v = u; v; v = chain ? v->then : NULL) {
+	for (v = u; v; v = linked ? v->then : NULL) {
+		/* Nothing calls who is not registered. */
+		if (!v->gops.user.tag)
+			continue;
 		expect(nr < MAX_ENTRIES);
-		join &= joins(c, f, v->gops.tag);
+		join &= joins(c, f, v->gops.user.tag);
 		c->entering[nr++] = (struct entry) {
-			.u = v, .tag = v->gops.tag, .size = v->gops.data_size, .retp = c->retp,
+			.u = v, .tag = v->gops.user.tag, .size = v->gops.data_size, .retp = c->retp,
 			.refused = !v->silent && (v->veto & 1 << (c->func & 7)),
 		};
 	}
-	/* Of a chain, no two open a frame. */
-	if ((!join && c->nr == MAX_TAILS) || entries + nr > MAX_ENTRIES)
+	/* Of several, no two open a frame. */
+	if (!nr || (!join && c->nr == MAX_TAILS) || entries + nr > MAX_ENTRIES)
 		return;
 
 	c->nr_entering = nr;
 	c->state = ENTERING;
 	op_starts();
 	hooking = c;
-	hook(c, u, traced, chain, busy);
+	hook(c, traced);
 	hooking = outer;
 	op_ends();
 	c->state = SETTLED;
@@ -508,8 +496,8 @@ static void hook_from(struct call *c, struct user *u, bool chain)
 	for (i = 0; i < nr; i++) {
 		struct entry *e = &c->entering[i];
 
-		expect(!e->missed || (e->tag && (busy || may_miss(&before, e->size, i + 1))));
-		expect(e->missed || !busy || !e->tag);
+		expect(!e->missed || busy || may_miss(&before, e->size, i + 1));
+		expect(e->missed || !busy);
 	}
 	c->nr_entering = 0;
 	/* Nothing is left of who does not want the return. */
@@ -526,25 +514,19 @@ void model_hook(struct call *c, struct user *u)
 	hook_from(c, u, false);
 }
 
-/* These are a chain, and nobody else: but not while one is hooked. */
+/* These are linked, and nobody else: but not while they are hooked. */
 void model_link(struct user **users, int nr)
 {
 	int i;
 
-	for (i = 0; i < MAX_USERS; i++) {
-		model_user[i].gops.next = NULL;
+	for (i = 0; i < MAX_USERS; i++)
 		model_user[i].then = NULL;
-	}
-	for (i = 1; i < nr; i++) {
+	for (i = 1; i < nr; i++)
 		users[i - 1]->then = users[i];
-		if (model_how == HOW_CHAIN || (model_how == HOW_BOTH && i < nr / 2))
-			users[i - 1]->gops.next = &users[i]->gops;
-	}
 }
 
-void model_hook_chain(struct call *c, struct user *u)
+void model_hook_linked(struct call *c, struct user *u)
 {
-	model_several = true;
 	hook_from(c, u, true);
 }
 
@@ -655,7 +637,7 @@ void model_asked(struct fgraph_ops *gops, const struct fgraph_frame *frame, void
 	bool known;
 	int i, n = 0;
 
-	expected = parent_of(model_now, c, f, gops->tag, &known);
+	expected = parent_of(model_now, c, f, gops->user.tag, &known);
 	if (known && expected)
 		learn_data(expected, parent);
 	else if (known)
@@ -730,29 +712,6 @@ void model_abandon(int calls)
 		t->sp = c->old_sp;
 		t->nr_calls--;
 	}
-}
-
-void model_word(struct user *u)
-{
-	int task = model_now - model_task;
-	struct before before = before_op();
-	unsigned long *word;
-
-	if (!u->gops.tag)
-		return;
-	preempt_disable_notrace();
-	word = STEP(fgraph_task_word(&u->gops));
-	if (u->word_tag[task] != u->gops.tag) {
-		u->word_tag[task] = u->gops.tag;
-		u->word[task] = 0;
-	}
-	if (word) {
-		expect(*word == u->word[task]);
-		u->word[task] = ++*word;
-	} else {
-		expect(may_miss(&before, 0, 1));
-	}
-	preempt_enable_notrace();
 }
 
 /* Walks a machine stack, and must find the real caller of each call. */

@@ -31,10 +31,9 @@ struct user {
 	bool			silent;
 	/* The next one of those who are linked. */
 	struct user		*then;
+	/* Called by ftrace, not by a kprobe. */
+	bool			traced;
 	unsigned long		missed;
-	unsigned long		word[MAX_TASKS];
-	/* The tag for which that word is. */
-	unsigned long		word_tag[MAX_TASKS];
 };
 
 /* A user of a call. */
@@ -111,15 +110,6 @@ extern struct user model_user[MAX_USERS];
 extern bool model_no_memory;
 /* Interrupts come between any two instructions. */
 extern bool model_stepped;
-/* How those who are linked from now on are hooked. */
-extern enum how {
-	HOW_CHAIN,
-	HOW_BATCH,
-	HOW_BOTH,	/* some as a chain, the others then as a batch */
-	NR_HOWS,
-} model_how;
-/* Have several been hooked in one go? */
-extern bool model_several;
 extern unsigned long model_checks;
 /* Called around what may be interrupted, and in callbacks. */
 extern void (*model_step)(bool on);
@@ -141,21 +131,20 @@ void model_end(void);
 void model_switch(int task);
 void model_exit_task(int task);
 
-int model_register(struct user *u, size_t data_size, unsigned int flags, bool ftrace);
+int model_register(struct user *u, size_t data_size, unsigned int flags, bool traced);
 int model_unregister(struct user *u);
 
 struct call *model_call(unsigned long func);
 struct call *model_top(void);
 void model_hook(struct call *c, struct user *u);
 void model_link(struct user **users, int nr);
-void model_hook_chain(struct call *c, struct user *u);
+void model_hook_linked(struct call *c, struct user *u);
 void model_check_memory(void);
 void model_check_missed(struct user *u);
 void model_body(struct call *c);
 void model_tail(struct call *c, unsigned long func);
 void model_leave(struct call *c);
 void model_abandon(int calls);
-void model_word(struct user *u);
 void model_unwind(struct task *t, unsigned long cursor, int skip, unsigned long add);
 void model_check(struct task *t);
 

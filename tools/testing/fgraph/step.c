@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,7 +95,7 @@ enum {
 	/* As kretprobes of one function: a chain, the newest first. */
 	CHAIN_0, CHAIN_24, CHAIN_ENTRY, CHAIN_DATA, CHAIN_NEVER, CHAIN_32, CHAIN_8, CHAIN_VETO,
 	CHAIN_16,
-	/* More than fgraph_user_bit() tells from each other. */
+	/* More than fit into a chunk. */
 	MANY, MANY_END = MANY + 66,
 };
 
@@ -137,11 +138,11 @@ static void register_users(bool big, bool many)
 		[SHORT] = { 8, 0 },
 		[DATA] = { 100, 0, true },
 		[FULL] = { 24, FGRAPH_FULL_REGS, true },
-		[ASK] = { 40, FGRAPH_TASK_WORD },
+		[ASK] = { 40, 0 },
 		[VETO] = { 72, FGRAPH_FULL_REGS },
 		[BIG] = { FGRAPH_MAX_DATA_SIZE, 0 },
-		[LARGE] = { 1000, FGRAPH_TASK_WORD },
-		[NONE] = { 0, FGRAPH_TASK_WORD, true },
+		[LARGE] = { 1000, 0 },
+		[NONE] = { 0, 0, true },
 		[SIMPLE] = { 16, 0, false, true },
 		[CHAIN_0] = { 0, FGRAPH_FULL_REGS, true, true },
 		[CHAIN_24] = { 24, FGRAPH_FULL_REGS, true, true },
@@ -189,7 +190,7 @@ static struct call *call(unsigned long func, int user)
 /* All that are linked from there on. */
 static void hook_chain(struct call *c, int user)
 {
-	model_hook_chain(c, &model_user[user]);
+	model_hook_linked(c, &model_user[user]);
 }
 
 static struct call *call_chain(unsigned long func, int user)
@@ -256,12 +257,6 @@ static void by_tail(void)
 	model_leave(c);
 }
 
-static void by_word(void)
-{
-	model_word(&model_user[ASK]);
-	model_word(&model_user[NONE]);
-}
-
 static void by_veto(void)
 {
 	struct call *c = call(117, VETO);
@@ -308,11 +303,11 @@ static struct fgraph_ops last_user;
 
 static void by_last(void)
 {
-	if (fake_preempt_count || !last_user.tag)
+	if (fake_preempt_count || !last_user.user.tag)
 		return;
-	expect(!fgraph_retire_user(&last_user));
+	expect(!fgraph_user_retire(&last_user));
 	fgraph_synchronize();
-	fgraph_remove_user(&last_user);
+	fgraph_user_remove(&last_user);
 }
 
 static const struct kind kinds[] = {
@@ -321,7 +316,6 @@ static const struct kind kinds[] = {
 	{ "large", by_large },
 	{ "big", by_big },
 	{ "tail", by_tail, true },
-	{ "word", by_word },
 	{ "veto", by_veto },
 	{ "refill", by_refill, .irq = true },
 	{ "large, same stack", by_large, true },
@@ -339,7 +333,7 @@ static void interrupt(const struct kind *kind)
 	int context = fake_context, preempt = fake_preempt_count, calls = t->nr_calls;
 
 	if ((kind->irq && fake_context >= 2) ||
-	    (kind->run == by_big && !model_user[BIG].gops.tag))
+	    (kind->run == by_big && !model_user[BIG].gops.user.tag))
 		return;
 	level++;
 	counts->interrupts[level]++;
@@ -741,14 +735,6 @@ static void run_join_below(void)
 	model_leave(c);
 }
 
-static void run_words(void)
-{
-	model_word(&model_user[ASK]);
-	model_word(&model_user[LARGE]);
-	model_word(&model_user[NONE]);
-	model_word(&model_user[NONE]);
-}
-
 static void run_simple(void)
 {
 	struct call *c = call(10, SIMPLE), *d;
@@ -949,11 +935,11 @@ static void setup_same_bits(void)
 
 	setup_one();
 	expect(!model_unregister(u));
-	fake_lowest_id = model_user[CHAIN_0].gops.id + 64;
+	fake_lowest_id = (model_user[CHAIN_0].gops.user.tag & FGRAPH_ID_MASK) + 64;
 	expect(!model_register(u, 16, FGRAPH_FULL_REGS, false));
 	u = &model_user[CHAIN_8];
 	expect(!model_unregister(u));
-	fake_lowest_id = model_user[CHAIN_24].gops.id + 64;
+	fake_lowest_id = (model_user[CHAIN_24].gops.user.tag & FGRAPH_ID_MASK) + 64;
 	expect(!model_register(u, 8, FGRAPH_FULL_REGS, false));
 	fake_lowest_id = 0;
 	/* Falling, with all the same: then not. */
@@ -1132,36 +1118,6 @@ static void run_many(void)
 	model_leave(c);
 }
 
-/* Words that another user left: they are zero for the new one. */
-static void setup_stale_words(int times)
-{
-	int i;
-
-	while (times--)
-		run_words();
-	for (i = ASK; i <= NONE; i++) {
-		struct user *u = &model_user[i];
-		size_t size = u->gops.data_size;
-		unsigned int flags = u->gops.flags;
-
-		if (!(flags & FGRAPH_TASK_WORD))
-			continue;
-		expect(!model_unregister(u));
-		expect(!model_register(u, size, flags, true));
-	}
-}
-
-static void setup_other_words(void)
-{
-	setup_stale_words(20);
-}
-
-/* With what the new user will soon have there. */
-static void setup_same_words(void)
-{
-	setup_stale_words(1);
-}
-
 static void no_memory(void)
 {
 	void *chunk;
@@ -1195,7 +1151,6 @@ static void run_no_memory(void)
 	hook(c, DATA);
 	model_body(c);
 	model_leave(c);
-	model_word(&model_user[NONE]);
 }
 
 static void run_refill(void)
@@ -1258,7 +1213,7 @@ static void setup_gone(void)
 	hook(model_top(), FULL);
 	model_body(model_top());
 	for (i = 0; i < MAX_USERS; i++) {
-		if (model_user[i].gops.tag)
+		if (model_user[i].gops.user.tag)
 			expect(!model_unregister(&model_user[i]));
 	}
 }
@@ -1338,15 +1293,15 @@ static void late_hook(int i, unsigned long func, int place)
 	l->retp = model_now->sp + place * PLACE_WORDS;
 	l->func = func;
 	l->fregs.regs.sp = (unsigned long)l->retp;
-	slot = fgraph_entry_slot(&l->fregs.regs);
+	slot = fgraph_entry_place(&l->fregs.regs);
 	*slot = 0x6000000 + func;
 	model_now->dead[model_now->nr_dead++] = (struct dead) { l->retp, *slot, func };
 	preempt_disable_notrace();
-	expect(!STEP(fgraph_hook(&l->gops, func, &l->fregs.regs)));
+	STEP((fgraph_hook(&l->gops, func, &l->fregs.regs), 0));
 	preempt_enable_notrace();
 	expect(fgraph_is_trampoline(*slot));
 	/* As in model_body(). */
-	*fgraph_record_slot(l->retp) = *slot;
+	*fgraph_record_place(l->retp) = *slot;
 }
 
 static void late_return(int i)
@@ -1356,7 +1311,7 @@ static void late_return(int i)
 	unsigned long cursor = 0;
 
 	expect(!l->returned);
-	expect(fgraph_ret_addr(fake_current, &cursor, *fgraph_record_slot(l->retp), l->retp,
+	expect(fgraph_ret_addr(fake_current, &cursor, *fgraph_record_place(l->retp), l->retp,
 			       l->retp) == 0x6000000 + l->func);
 	expect(STEP(fgraph_return_light(l->retp, &regs)) == 0x6000000 + l->func);
 	expect(l->returned == 1);
@@ -1374,7 +1329,7 @@ static void setup_late(void)
 		late[i].gops.entryfunc = late_entered;
 		late[i].gops.retfunc = late_returned;
 		late[i].gops.data_size = i == 1 ? 100 : 0;
-		expect(!fgraph_add_user(&late[i].gops));
+		expect(!fgraph_user_add(&late[i].gops));
 	}
 }
 
@@ -1383,9 +1338,9 @@ static void late_end(void)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(late); i++) {
-		expect(!fgraph_retire_user(&late[i].gops));
+		expect(!fgraph_user_retire(&late[i].gops));
 		fgraph_synchronize();
-		fgraph_remove_user(&late[i].gops);
+		fgraph_user_remove(&late[i].gops);
 	}
 	model_now->nr_dead = 0;
 	model_now->sp += ARRAY_SIZE(late) * PLACE_WORDS;
@@ -1406,10 +1361,10 @@ static void late_abandons(struct fgraph_ops *gops, const struct fgraph_frame *fr
 
 	late_returned(gops, frame, data, regs);
 	fregs.regs.sp = (unsigned long)retp;
-	slot = fgraph_entry_slot(&fregs.regs);
+	slot = fgraph_entry_place(&fregs.regs);
 	*slot = 0x6000000 + 77;
 	model_now->dead[model_now->nr_dead++] = (struct dead) { retp, *slot, 77 };
-	expect(!fgraph_hook(&late[0].gops, 77, &fregs.regs));
+	fgraph_hook(&late[0].gops, 77, &fregs.regs);
 }
 
 static void setup_late_abandons(void)
@@ -1450,13 +1405,13 @@ static void setup_last(void)
 	setup_one();
 	model_leave(model_top());
 	for (i = 0; i < MAX_USERS; i++) {
-		if (model_user[i].gops.tag)
+		if (model_user[i].gops.user.tag)
 			expect(!model_unregister(&model_user[i]));
 	}
 	expect(!fake_current->fgraph_stack);
 	memset(&last_user, 0, sizeof(last_user));
 	last_user.retfunc = late_returned;
-	expect(!fgraph_add_user(&last_user));
+	expect(!fgraph_user_add(&last_user));
 	/* A stack with nothing on it. */
 	preempt_disable_notrace();
 	expect(fgraph_stack_make());
@@ -1465,6 +1420,13 @@ static void setup_last(void)
 
 static void run_last(void)
 {
+	struct {
+		struct fgraph_site	site;
+		struct fgraph_ops	*users[1];
+	} site = {
+		.site = { .nr = 1, .traits = FGRAPH_ALL_SIMPLE },
+		.users = { &last_user },
+	};
 	struct call *c = model_call(10);
 	int i;
 
@@ -1472,7 +1434,7 @@ static void run_last(void)
 	for (i = 0; i < 2; i++) {
 		last_user.entryfunc = i ? late_entered : refuse;
 		preempt_disable_notrace();
-		expect(!STEP(fgraph_hook_ftrace(&last_user, 10, &c->fregs)));
+		STEP((fgraph_hook_site(&site.site, 10, &c->fregs), 0));
 		preempt_enable_notrace();
 	}
 	if (fgraph_is_trampoline(*c->slot)) {
@@ -1484,7 +1446,7 @@ static void run_last(void)
 	}
 	model_leave(c);
 	model_now->nr_dead = 0;
-	if (last_user.tag)
+	if (last_user.user.tag)
 		by_last();
 }
 
@@ -1533,10 +1495,6 @@ static const struct scenario scenarios[] = {
 	{ "late hook in a new chunk", setup_late_nearly_full, run_late },
 	{ "stack starts anew", setup_reset, run_reset },
 	{ "last user goes", setup_last, run_last },
-	{ "task words", setup_one, run_words },
-	{ "task words of a new task", setup_none, run_words },
-	{ "task words of another", setup_other_words, run_words },
-	{ "task words as another's", setup_same_words, run_words },
 	{ "no memory", setup_no_memory, run_no_memory },
 	{ "no memory for a stack", no_memory, run_one },
 	{ "refill", setup_refill, run_refill },
@@ -1685,6 +1643,15 @@ static void *shared(size_t size)
 	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
+/* By its own time, five times what the longest takes: the machine may be busy. */
+static void limit_time(rlim_t seconds)
+{
+	struct rlimit limit = { seconds, seconds };
+
+	if (seconds)
+		setrlimit(RLIMIT_CPU, &limit);
+}
+
 int main(int argc, char **argv)
 {
 	struct counts sum = { };
@@ -1726,13 +1693,9 @@ int main(int argc, char **argv)
 			continue;
 		memset(counts, 0, sizeof(*counts));
 		if (!fork()) {
-			alarm(effort == QUICK ? 100 : effort == LONG ? 3600 : 0);
+			limit_time(effort == QUICK ? 500 : effort == LONG ? 5 * 3600 : 0);
 			scenario = &scenarios[i];
-			model_several = false;
 			run_scenario(i, effort);
-			/* Those who are linked once more, in other ways. */
-			while (model_several && ++model_how < NR_HOWS)
-				run_scenario(i, effort);
 			counts->checks = model_checks;
 			_exit(0);
 		}

@@ -54,7 +54,7 @@ static __always_inline unsigned long *fgraph_retp(struct pt_regs *regs)
 }
 
 /* Where the return address is, for a function that was just entered. */
-static __always_inline unsigned long *fgraph_entry_slot(struct pt_regs *regs)
+static __always_inline unsigned long *fgraph_entry_place(struct pt_regs *regs)
 {
 	return (unsigned long *)&regs->regs[30];
 }
@@ -77,7 +77,7 @@ static __always_inline void fgraph_fixup_regs(struct pt_regs *regs,
  * Where an unwinder finds the return address while a trampoline runs: in its
  * frame record, which is right below the caller's stack.
  */
-static __always_inline unsigned long *fgraph_record_slot(unsigned long *retp)
+static __always_inline unsigned long *fgraph_record_place(unsigned long *retp)
 {
 	return retp - 1;
 }

@@ -46,7 +46,7 @@ static __always_inline unsigned long *fgraph_retp(struct pt_regs *regs)
 }
 
 /* Where the return address is, for a function that was just entered. */
-static __always_inline unsigned long *fgraph_entry_slot(struct pt_regs *regs)
+static __always_inline unsigned long *fgraph_entry_place(struct pt_regs *regs)
 {
 	return fgraph_retp(regs);
 }
@@ -68,7 +68,7 @@ static __always_inline void fgraph_fixup_regs(struct pt_regs *regs,
 }
 
 /* Where an unwinder finds the return address while a trampoline runs. */
-static __always_inline unsigned long *fgraph_record_slot(unsigned long *retp)
+static __always_inline unsigned long *fgraph_record_place(unsigned long *retp)
 {
 	return retp;
 }

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of fgraph_ftrace.c: which users are called for a function, while
+ * users, filters and all that decides it change.
+ */
+#include <kunit/test.h>
+#include <linux/fgraph.h>
+#include <linux/ftrace.h>
+#include <linux/kthread.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "fgraph_internal.h"
+#include "fgraph_kunit.h"
+#include "ftrace_internal.h"
+
+#define NR_USERS	40
+
+/**
+ * struct site_user - a user and which calls it has seen
+ * @gops:	the user
+ * @filter:	its filter
+ * @registered:	is it?
+ * @adds:	calls of add() at entry
+ * @pairs:	calls of pair() at entry
+ * @returns:	of either
+ * @turn:	when it was called for the last time, counted over all users
+ * @regs:	calls for which all registers were saved
+ */
+struct site_user {
+	struct fgraph_ops	gops;
+	struct ftrace_ops	filter;
+	bool			registered;
+	unsigned int		adds;
+	unsigned int		pairs;
+	unsigned int		returns;
+	unsigned int		turn;
+	unsigned int		regs;
+};
+
+static struct site_user site_users[NR_USERS];
+static unsigned int site_turn;
+static struct task_struct *site_task;
+static unsigned long site_add, site_pair;
+
+/* Users of all functions are called for others as well, and in other tasks. */
+static int site_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+		      void *data, struct ftrace_regs *fregs)
+{
+	struct site_user *u = container_of(gops, struct site_user, gops);
+
+	if (current != site_task || (frame->func != site_add && frame->func != site_pair))
+		return 0;
+	if (frame->func == site_add)
+		u->adds++;
+	else
+		u->pairs++;
+	u->turn = ++site_turn;
+	if (ftrace_regs_saved(fregs))
+		u->regs++;
+	return 1;
+}
+
+static void site_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			void *data, struct fgraph_regs *regs)
+{
+	container_of(gops, struct site_user, gops)->returns++;
+}
+
+static void site_call(void)
+{
+	fgraph_kunit_traced.add(1, 2);
+	fgraph_kunit_traced.pair(1, 2);
+}
+
+/* A user has seen so many calls of each function, and no return too many or too few. */
+static void site_expect(struct kunit *test, struct site_user *u, int adds, int pairs)
+{
+	KUNIT_EXPECT_EQ_MSG(test, u->adds, adds, "user %td", u - site_users);
+	KUNIT_EXPECT_EQ_MSG(test, u->pairs, pairs, "user %td", u - site_users);
+	KUNIT_EXPECT_EQ_MSG(test, u->returns, adds + pairs, "user %td", u - site_users);
+}
+
+static void site_filter(struct kunit *test, struct site_user *u, unsigned long ip, int remove)
+{
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&u->filter, ip, remove, 0), 0);
+}
+
+static void site_register(struct kunit *test, struct site_user *u)
+{
+	u->gops.filter = &u->filter;
+	u->gops.entryfunc = site_entry;
+	u->gops.retfunc = site_return;
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&u->gops), 0);
+	u->registered = true;
+}
+
+static void site_unregister(struct kunit *test, struct site_user *u)
+{
+	if (u->registered)
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), 0);
+	u->registered = false;
+	ftrace_free_filter(&u->filter);
+}
+
+static int site_init(struct kunit *test)
+{
+	memset(site_users, 0, sizeof(site_users));
+	site_turn = 0;
+	site_task = current;
+	site_add = ftrace_location((unsigned long)fgraph_kunit_traced.add);
+	site_pair = ftrace_location((unsigned long)fgraph_kunit_traced.pair);
+	return 0;
+}
+
+static void site_exit(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < NR_USERS; i++)
+		site_unregister(test, &site_users[i]);
+}
+
+/* The oldest is called first, whoever comes and goes; each sees its functions only. */
+static void site_order(struct kunit *test)
+{
+	struct site_user *u = site_users;
+	int i;
+
+	for (i = 0; i < NR_USERS; i++) {
+		site_filter(test, &u[i], site_add, 0);
+		if (i % 2)
+			site_filter(test, &u[i], site_pair, 0);
+		site_register(test, &u[i]);
+	}
+	fgraph_kunit_traced.add(1, 2);
+	for (i = 1; i < NR_USERS; i++)
+		KUNIT_EXPECT_GT(test, u[i].turn, u[i - 1].turn);
+	/* Every third goes; the first one comes back, as the newest. */
+	for (i = 0; i < NR_USERS; i += 3)
+		site_unregister(test, &u[i]);
+	site_filter(test, &u[0], site_add, 0);
+	site_register(test, &u[0]);
+	site_call();
+	for (i = 1; i < NR_USERS; i++) {
+		if (i % 3) {
+			site_expect(test, &u[i], 2, i % 2);
+			KUNIT_EXPECT_GT(test, site_users[0].turn, 0);
+		} else {
+			site_expect(test, &u[i], 1, 0);
+		}
+	}
+	site_expect(test, &u[0], 2, 0);
+	KUNIT_EXPECT_GT(test, u[0].turn + NR_USERS, u[NR_USERS - 2].turn);
+}
+
+/* A filter that changes while its user is registered: to more, less, other, all. */
+static void site_filter_changes(struct kunit *test)
+{
+	struct site_user *u = &site_users[0], *stays = &site_users[1];
+
+	site_filter(test, stays, site_add, 0);
+	site_register(test, stays);
+	site_filter(test, u, site_add, 0);
+	site_register(test, u);
+	site_call();
+	site_expect(test, u, 1, 0);
+	site_filter(test, u, site_pair, 0);
+	site_call();
+	site_expect(test, u, 2, 1);
+	site_filter(test, u, site_add, 1);
+	site_call();
+	site_expect(test, u, 2, 2);
+	/* An empty filter means all functions; */
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&u->filter, NULL, 0, 1), 0);
+	site_call();
+	site_expect(test, u, 3, 3);
+	/* but these. */
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&u->filter, "fgraph_kunit_traced_add", 23, 1) ?:
+			      ftrace_set_filter_ip(&u->filter, site_pair, 0, 0), 0);
+	site_call();
+	site_expect(test, u, 3, 4);
+	site_expect(test, stays, 5, 0);
+	site_unregister(test, u);
+	site_call();
+	site_expect(test, u, 3, 4);
+	site_expect(test, stays, 6, 0);
+}
+
+/* Users of all functions beside those of a few: each is called once. */
+static void site_all(struct kunit *test)
+{
+	struct site_user *all = &site_users[0], *few = &site_users[1], *all2 = &site_users[2];
+
+	site_register(test, all);
+	site_call();
+	site_expect(test, all, 1, 1);
+	site_filter(test, few, site_add, 0);
+	site_register(test, few);
+	site_register(test, all2);
+	site_call();
+	site_expect(test, all, 2, 2);
+	site_expect(test, few, 1, 0);
+	site_expect(test, all2, 1, 1);
+	site_unregister(test, few);
+	site_call();
+	site_expect(test, all, 3, 3);
+	site_unregister(test, all);
+	site_call();
+	site_expect(test, all2, 3, 3);
+	site_unregister(test, all2);
+	/* Nobody is left, which does not mean all. */
+	site_call();
+	site_expect(test, all2, 3, 3);
+	site_expect(test, few, 1, 0);
+}
+
+/* So many functions that the filter is asked at each call. */
+static void site_asked(struct kunit *test)
+{
+	struct site_user *u = &site_users[0], *few = &site_users[1];
+
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&u->filter, "*a*", 3, 1), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_notrace(&u->filter, "*pair", 5, 1), 0);
+	site_register(test, u);
+	if (!u->gops.user.asked)
+		kunit_skip(test, "this kernel has few functions");
+	site_call();
+	site_expect(test, u, 1, 0);
+	site_filter(test, few, site_add, 0);
+	site_filter(test, few, site_pair, 0);
+	site_register(test, few);
+	site_call();
+	site_expect(test, u, 2, 0);
+	site_expect(test, few, 1, 1);
+	site_unregister(test, u);
+	site_call();
+	site_expect(test, u, 2, 0);
+	site_expect(test, few, 2, 2);
+}
+
+/* One who needs all registers comes and goes: nobody is called twice or not at all. */
+static void site_regs(struct kunit *test)
+{
+	struct site_user *light = &site_users[0], *regs = &site_users[1], *all = &site_users[2];
+	int round;
+
+	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+		kunit_skip(test, "ftrace cannot save all registers");
+	for (round = 0; round < 2; round++) {
+		memset(site_users, 0, sizeof(site_users));
+		if (round)
+			site_register(test, all);
+		site_filter(test, light, site_add, 0);
+		site_register(test, light);
+		site_call();
+		site_filter(test, regs, site_add, 0);
+		regs->gops.flags = FGRAPH_ENTRY_REGS;
+		site_register(test, regs);
+		site_call();
+		site_expect(test, light, 2, 0);
+		site_expect(test, regs, 1, 0);
+		KUNIT_EXPECT_EQ(test, regs->regs, 1);
+		site_unregister(test, regs);
+		site_call();
+		site_expect(test, light, 3, 0);
+		site_expect(test, regs, 1, 0);
+		if (round)
+			site_expect(test, all, 3, 3);
+		site_unregister(test, light);
+		site_unregister(test, all);
+	}
+	/* The same of all functions. */
+	memset(site_users, 0, sizeof(site_users));
+	site_register(test, all);
+	regs->gops.flags = FGRAPH_ENTRY_REGS;
+	site_register(test, regs);
+	site_call();
+	site_expect(test, all, 1, 1);
+	site_expect(test, regs, 1, 1);
+	KUNIT_EXPECT_EQ(test, regs->regs, 2);
+}
+
+/*
+ * A task that was preempted in ftrace's code comes with the ops that was the only one
+ * before: it is none of fgraph's.
+ */
+static void site_foreign_ops(struct kunit *test)
+{
+	struct site_user *u = &site_users[0];
+	unsigned long ret = _THIS_IP_;
+	struct ftrace_regs fregs = { };
+	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ops);
+	memset(ops, 0x6b, sizeof(*ops));
+	site_filter(test, u, site_add, 0);
+	site_register(test, u);
+	site_call();
+	if (ftrace_trace_function == ftrace_stub ||
+	    rcu_access_pointer(rcu_access_pointer(ftrace_ops_list)->next) != &ftrace_list_end)
+		kunit_skip(test, "fgraph is not alone with ftrace");
+	fregs.regs.sp = (unsigned long)&ret;
+	*fgraph_entry_place(&fregs.regs) = ret;
+	ftrace_trace_function(site_add, 0, ops, &fregs);
+	KUNIT_EXPECT_TRUE(test, fgraph_is_trampoline(*fgraph_entry_place(&fregs.regs)));
+	KUNIT_EXPECT_EQ(test, u->adds, 2);
+	fgraph_abandon_calls(&ret + 1);
+}
+
+static int site_reader(void *arg)
+{
+	unsigned long *wrong = arg;
+
+	while (!kthread_should_stop()) {
+		struct fgraph_kunit_pair pair = fgraph_kunit_traced.pair(5, 6);
+
+		if (fgraph_kunit_traced.add(3, 4) != 7 || pair.lo != 5 || pair.hi != 6)
+			(*wrong)++;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Sites are replaced, grow and go under a reader; a user that stays misses nothing. */
+static void site_replaced(struct kunit *test)
+{
+	struct site_user *u = site_users, *stays = &site_users[NR_USERS - 1];
+	struct task_struct *task;
+	unsigned long wrong = 0;
+	int i, round, calls = 0;
+
+	site_filter(test, stays, site_add, 0);
+	site_register(test, stays);
+	task = kthread_run(site_reader, &wrong, "fgraph_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < NR_USERS - 1; i++) {
+			site_filter(test, &u[i], i % 2 ? site_add : site_pair, 0);
+			u[i].gops.flags = i == 20 ? FGRAPH_ENTRY_REGS : 0;
+			site_register(test, &u[i]);
+			fgraph_kunit_traced.add(1, 2);
+			calls++;
+		}
+		for (i = 0; i < NR_USERS - 1; i++) {
+			/* In another order than they came: 7 and 39 have no common factor. */
+			site_unregister(test, &u[7 * i % (NR_USERS - 1)]);
+			fgraph_kunit_traced.add(1, 2);
+			calls++;
+		}
+	}
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	site_expect(test, stays, calls, 0);
+}
+
+static struct kunit_case site_cases[] = {
+	KUNIT_CASE(site_order),
+	KUNIT_CASE(site_filter_changes),
+	KUNIT_CASE(site_all),
+	KUNIT_CASE(site_asked),
+	KUNIT_CASE(site_regs),
+	KUNIT_CASE(site_foreign_ops),
+	KUNIT_CASE(site_replaced),
+	{}
+};
+
+static struct kunit_suite site_suite = {
+	.name = "fgraph_ftrace",
+	.init = site_init,
+	.exit = site_exit,
+	.test_cases = site_cases,
+};
+
+kunit_test_suites(&site_suite);
