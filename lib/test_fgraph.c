@@ -358,9 +358,8 @@ static void test_join(void)
 	ret = ret ?: register_kretprobe(&rp);
 	check(!ret, "four users and a kretprobe of one function: %d", ret);
 	check(READ_ONCE(target_add)(1) == 2, "the call returns what it should");
-	for (i = 0; i < ARRAY_SIZE(u); i++) {
+	for (i = 0; i < ARRAY_SIZE(u); i++)
 		same &= u[i].frame == u[0].frame && u[i].entries == 1 && u[i].returns == 1;
-	}
 	check(same, "each was called once, with the same frame");
 	check(atomic_read(&returns) == 5, "5 returns: %d", atomic_read(&returns));
 	check(atomic_read(&joined) >= 5, "%d users in the frame", atomic_read(&joined));

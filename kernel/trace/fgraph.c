@@ -340,8 +340,8 @@ static __always_inline unsigned int fgraph_hook_batch(struct fgraph_call *call, 
  * Ask simple users of a call that nobody has hooked, where no callback runs. Returns how
  * many of them: the others find no memory.
  */
-static __always_inline unsigned int fgraph_hook_simple(struct fgraph_call *call, struct fgraph_ops **users,
-				       unsigned int nr)
+static __always_inline unsigned int
+fgraph_hook_simple(struct fgraph_call *call, struct fgraph_ops **users, unsigned int nr)
 {
 	unsigned int done = 0, asked;
 	void *top;

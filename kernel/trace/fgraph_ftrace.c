@@ -837,8 +837,9 @@ static int fgraph_fill_notrace(struct ftrace_hash *except, struct fgraph_ops *al
 static int fgraph_set_filters(struct ftrace_ops *op, struct ftrace_hash *filter,
 			      struct ftrace_hash *except)
 {
-	struct ftrace_hash **filter_hash = (__force struct ftrace_hash **)&op->func_hash->filter_hash;
-	struct ftrace_hash **except_hash = (__force struct ftrace_hash **)&op->func_hash->notrace_hash;
+	struct ftrace_ops_hash *hash = op->func_hash;
+	struct ftrace_hash **filter_hash = (__force struct ftrace_hash **)&hash->filter_hash;
+	struct ftrace_hash **except_hash = (__force struct ftrace_hash **)&hash->notrace_hash;
 	struct ftrace_hash *none;
 	int ret = 0;
 
