@@ -16,6 +16,7 @@
 #include <linux/preempt.h>
 
 #include "kretprobe.h"
+#include "trace/fgraph_ftrace.h"
 #include "trace/fgraph_internal.h"
 
 #ifndef kprobe_handler_count

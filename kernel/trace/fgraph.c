@@ -11,7 +11,6 @@
 #include <linux/kprobes.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
-#include <linux/sched/task_stack.h>
 
 #include "fgraph_internal.h"
 
@@ -21,19 +20,17 @@ static_assert(offsetof(struct ftrace_regs, regs) == 0);
 #endif
 
 /**
- * struct fgraph_call - a call while it is being hooked
+ * struct fgraph_call - a call while it is being hooked for one user
  * @func:	the function
  * @regs:	registers at entry
  * @st:		the stack of the current task
- * @frame:	the frame that was opened for it, or NULL
- * @flags:	&fgraph_ops.flags of the users who want the return
+ * @dead_below:	frames of places below that, on the same machine stack, are abandoned
  */
 struct fgraph_call {
 	unsigned long		func;
 	struct pt_regs		*regs;
 	struct fgraph_stack	*st;
-	struct fgraph_frame	*frame;
-	unsigned int		flags;
+	void			*dead_below;
 };
 
 /**
@@ -50,112 +47,6 @@ noinline void fgraph_miss(struct fgraph_ops *gops, enum fgraph_miss why)
 		gops->user.note_miss(gops);
 }
 NOKPROBE_SYMBOL(fgraph_miss);
-
-/*
- * Abandoned frames may be all that is in the way of a push. On the task's own
- * stack they are those of places below @dead_below; those of other stacks are
- * dropped when the task returns on its own one.
- */
-static void fgraph_reap(struct fgraph_stack *st, void *dead_below)
-{
-	void *low = task_stack_page(current);
-
-	if (dead_below >= low && dead_below <= low + THREAD_SIZE)
-		fgraph_stack_reap(st, low, dead_below);
-}
-NOKPROBE_SYMBOL(fgraph_reap);
-
-/**
- * fgraph_abandon_calls() - what was called from here will never return
- * @dead_below:	the lowest place of a return address on the machine stack of the
- *		current task that is alive
- *
- * For code that comes back in another way, time and again: nobody else sees to
- * each of these calls, if they are hooked.
- *
- * Context: any, also where RCU does not watch.
- */
-void fgraph_abandon_calls(void *dead_below)
-{
-	struct fgraph_stack *st;
-
-	preempt_disable_notrace();
-	st = READ_ONCE(current->fgraph_stack);
-	if (st) {
-		fgraph_reap(st, dead_below);
-		fgraph_trim_unused();
-	}
-	preempt_enable_notrace();
-}
-NOKPROBE_SYMBOL(fgraph_abandon_calls);
-
-/* What a header says while a callback runs in its record. */
-static __always_inline unsigned long fgraph_context(void)
-{
-	return FGRAPH_INSIDE | (unsigned long)preempt_count() << FGRAPH_COUNT_SHIFT;
-}
-
-/*
- * In a task, a softirq, an interrupt or an NMI? Not in how many: breakpoints in
- * what callbacks call count as NMIs, without end.
- */
-static unsigned int fgraph_level(unsigned long context)
-{
-	unsigned int count = context >> FGRAPH_COUNT_SHIFT;
-
-	if (count & NMI_MASK)
-		return 3;
-	if (count & HARDIRQ_MASK)
-		return 2;
-	return !!(count & SOFTIRQ_OFFSET);
-}
-NOKPROBE_SYMBOL(fgraph_level);
-
-/* The same where the header below has @above of FGRAPH_CONTEXT. */
-static noinline unsigned long fgraph_context_within(unsigned long above)
-{
-	unsigned long context = fgraph_context();
-
-	if ((above & FGRAPH_INSIDE) && fgraph_level(above) == fgraph_level(context))
-		context |= FGRAPH_NESTED;
-	return context;
-}
-NOKPROBE_SYMBOL(fgraph_context_within);
-
-/**
- * fgraph_in_callback() - does a callback of fgraph run in this context?
- * @count:	preempt_count() of a context on this CPU, the current one or one
- *		that it interrupts for a moment
- *
- * Context: any, preemption disabled.
- *
- * Return: whether one does, in the same of task, softirq, interrupt and NMI.
- */
-bool fgraph_in_callback(int count)
-{
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	unsigned long above = 0;
-
-	if (st)
-		fgraph_stack_top(st, &above);
-	return (above & FGRAPH_INSIDE) &&
-	       fgraph_level(above) == fgraph_level((unsigned long)count << FGRAPH_COUNT_SHIFT);
-}
-NOKPROBE_SYMBOL(fgraph_in_callback);
-
-/*
- * What callbacks call is hooked, but not what is called in callbacks of such a
- * call: it might go on for ever. An interrupt may not have said yet that it is one,
- * hence the comparison with the context this runs in.
- */
-static bool fgraph_recursion(struct fgraph_stack *st)
-{
-	unsigned long above = 0;
-
-	fgraph_stack_top(st, &above);
-	return (above & FGRAPH_NESTED) && (fgraph_context_within(above) & FGRAPH_NESTED);
-}
-NOKPROBE_SYMBOL(fgraph_recursion);
 
 /* Is this return address, as it is at entry, a trampoline that we have written? */
 static __always_inline bool fgraph_is_hooked(unsigned long ret)
@@ -207,43 +98,6 @@ static __always_inline bool fgraph_ask(struct fgraph_ops *gops, struct fgraph_fr
 	return !entryfunc || entryfunc(gops, frame, data, (struct ftrace_regs *)regs);
 }
 
-/*
- * Not enough room for @nr users and the cover in the chunk. What a chunk can hold
- * goes side by side into the next one, so that the return finds it CONTIGUOUS.
- */
-static noinline void *fgraph_cover_next(struct fgraph_stack *st, unsigned int *nr)
-{
-	/* A chunk but for its own header, that of the stack, and the cover. */
-	const unsigned int most = FGRAPH_CHUNK_SIZE / FGRAPH_SLOT - 3;
-
-	*nr = min(*nr, most);
-	return fgraph_stack_extend(st, (*nr + 1) << FGRAPH_SLOT_SHIFT);
-}
-NOKPROBE_SYMBOL(fgraph_cover_next);
-
-/*
- * Take slots for @nr users at once, or for fewer, which @nr then says: below a
- * header that says that callbacks run (INSIDE). The slots below it are free, and
- * need not be visible before they are a record. Returns that header, or NULL if
- * there is no memory.
- */
-static __always_inline void *fgraph_cover(struct fgraph_stack *st, void *top, unsigned int *nr)
-{
-	void *cover = top + ((*nr + 1UL) << FGRAPH_SLOT_SHIFT);
-
-	if (likely(*nr < fgraph_slots_left(top))) {
-		WRITE_ONCE(st->top, cover);
-	} else {
-		cover = fgraph_cover_next(st, nr);
-		if (!cover)
-			return NULL;
-	}
-	barrier();	/* TOP FIRST */
-	fgraph_set_head(cover, FGRAPH_RESERVED | fgraph_context());
-	barrier();
-	return cover;
-}
-
 /* No more callbacks are called, and @top is what is left. */
 static __always_inline void fgraph_uncover(struct fgraph_stack *st, void *cover, void *top)
 {
@@ -257,108 +111,8 @@ static __always_inline void fgraph_uncover(struct fgraph_stack *st, void *cover,
 }
 
 /*
- * Ask users of a call that nobody has hooked, in slots behind @rec which are
- * covered, until one wants the return: that one opens the frame. Returns how many
- * were asked.
- */
-static __always_inline unsigned int
-fgraph_open_covered(struct fgraph_call *call, void *rec, struct fgraph_ops **users,
-		    unsigned int nr)
-{
-	struct fgraph_frame *frame = rec + FGRAPH_SLOT;
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		struct fgraph_ops *gops = READ_ONCE(users[i]);
-
-		fgraph_fill_frame(frame, gops->user.tag, call->func,
-				  *fgraph_entry_place(call->regs), fgraph_retp(call->regs));
-		if (likely(fgraph_ask(gops, frame, frame->data, call->regs))) {
-			fgraph_stack_commit(frame, FGRAPH_FRAME);
-			call->flags = gops->flags;
-			call->frame = frame;
-			return i + 1;
-		}
-	}
-	return nr;
-}
-
-/*
- * Ask further users of that call, none of whom can be in its frame. Returns the
- * newest record.
- */
-static __always_inline void *
-fgraph_join_covered(struct fgraph_call *call, void *rec, unsigned long head,
-		    struct fgraph_ops **users, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		struct fgraph_entry *entry = rec + FGRAPH_SLOT;
-		struct fgraph_ops *gops = READ_ONCE(users[i]);
-
-		fgraph_fill_entry(entry, gops, call->frame);
-		if (likely(fgraph_ask(gops, call->frame, entry->data, call->regs))) {
-			fgraph_stack_commit(entry, head);
-			call->flags |= gops->flags;
-			rec = entry;
-		}
-	}
-	return rec;
-}
-
-/*
- * Ask as many users as a chunk has room for. Returns how many: less than @nr
- * if there are more, 0 if there is no memory.
- */
-static __always_inline unsigned int fgraph_hook_batch(struct fgraph_call *call, void *top,
-						      struct fgraph_ops **users, unsigned int nr)
-{
-	unsigned long head = FGRAPH_ENTRY;
-	unsigned int asked = 0;
-	void *cover, *base, *rec;
-
-	cover = fgraph_cover(call->st, top, &nr);
-	if (unlikely(!cover))
-		return 0;
-	/* Where the record before the first one would be. */
-	base = cover - ((nr + 1UL) << FGRAPH_SLOT_SHIFT);
-	rec = base;
-	if (!call->frame) {
-		asked = fgraph_open_covered(call, rec, users, nr);
-		if (call->frame)
-			rec = call->frame;
-		head |= FGRAPH_CONTIGUOUS;
-	}
-	if (asked < nr)
-		rec = fgraph_join_covered(call, rec, head, users + asked, nr - asked);
-	fgraph_uncover(call->st, cover, rec == base ? top : rec);
-	return nr;
-}
-
-/*
- * Ask simple users of a call that nobody has hooked, where no callback runs. Returns how
- * many of them: the others find no memory.
- */
-static __always_inline unsigned int
-fgraph_hook_simple(struct fgraph_call *call, struct fgraph_ops **users, unsigned int nr)
-{
-	unsigned int done = 0, asked;
-	void *top;
-
-	do {
-		top = READ_ONCE(call->st->top);
-		asked = fgraph_hook_batch(call, top, users + done, nr - done);
-		done += asked;
-	} while (done < nr && asked);
-	if (call->frame)
-		fgraph_set_trampoline(call->flags, call->regs);
-	return done;
-}
-
-/*
- * The fast path: ask a simple user of a call that nobody has hooked, where no callback
- * runs. Returns false if that is not so, or there is no room.
+ * The fast path for one user: a simple one, of a call that nobody has hooked, where no
+ * callback runs. Returns false if that is not so, or there is no room.
  */
 static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned long func,
 					      struct pt_regs *regs)
@@ -372,7 +126,7 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 	if (unlikely(!st || fgraph_is_hooked(ret)))
 		return false;
 	top = READ_ONCE(st->top);
-	if (unlikely((fgraph_head(top) & FGRAPH_INSIDE) || !fgraph_stack_fits(top, FGRAPH_SLOT)))
+	if (unlikely((fgraph_head(top) & FGRAPH_INSIDE) || !fgraph_slots_left(top)))
 		return false;
 
 	frame = top + FGRAPH_SLOT;
@@ -382,10 +136,10 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 	if (gops->entryfunc) {
 		fgraph_stack_commit(frame, FGRAPH_RESERVED | fgraph_context());
 		if (!gops->entryfunc(gops, frame, frame->data, (struct ftrace_regs *)regs)) {
-			fgraph_stack_pop(st, frame);
+			fgraph_uncover(st, frame, top);
 			return true;
 		}
-		/* Something that the callback called may have been abandoned. */
+		/* Something that the callback called was abandoned. */
 		if (unlikely(READ_ONCE(st->top) != frame))
 			fgraph_stack_pop_above(st, frame);
 	}
@@ -420,54 +174,40 @@ static bool fgraph_frame_has(struct fgraph_stack *st, struct fgraph_frame *frame
 NOKPROBE_SYMBOL(fgraph_frame_has);
 
 /*
- * Make room for a user's record. @dead_below: frames of places below that, on the
- * same machine stack, are abandoned. @above: what of FGRAPH_CONTEXT its header must
- * keep from those further down.
+ * Make room for a user's record. @above: what of FGRAPH_CONTEXT its header must keep
+ * from those further down.
  */
-static void *fgraph_push(struct fgraph_stack *st, void *dead_below, unsigned long below,
-			 unsigned long *above)
+static void *fgraph_push(struct fgraph_call *call, unsigned long below, unsigned long *above)
 {
+	struct fgraph_stack *st = call->st;
 	unsigned long head;
 	void *top;
 
 	if (unlikely(!fgraph_stack_fits(READ_ONCE(st->top), (below + 1) << FGRAPH_SLOT_SHIFT)))
-		fgraph_reap(st, dead_below);
+		fgraph_reap(st, call->dead_below);
 	top = fgraph_stack_top(st, &head);
 	*above = head & FGRAPH_CONTEXT;
 	return fgraph_stack_reserve(st, top, below, fgraph_context_within(*above));
 }
 NOKPROBE_SYMBOL(fgraph_push);
 
-/* What an entry may have of FGRAPH_CONTIGUOUS that is pushed on @top. */
-static unsigned long fgraph_contiguous_on(void *top, struct fgraph_frame *frame)
-{
-	if (top == frame)
-		return fgraph_slots(fgraph_head(frame)) ? 0 : FGRAPH_CONTIGUOUS;
-	return fgraph_is_entry_of(top, frame) ? fgraph_head(top) & FGRAPH_CONTIGUOUS : 0;
-}
-NOKPROBE_SYMBOL(fgraph_contiguous_on);
-
 /* Ask a user of a call that has a frame, without an entry of this user. */
-static int fgraph_join(struct fgraph_call *call, struct fgraph_ops *gops, void *dead_below)
+static int fgraph_join(struct fgraph_call *call, struct fgraph_ops *gops,
+		       struct fgraph_frame *frame)
 {
-	unsigned long below = gops->user.below, contiguous, above;
-	void *top = READ_ONCE(call->st->top);
+	unsigned long below = gops->user.below, above;
 	struct fgraph_entry *entry;
 
-	contiguous = below ? 0 : fgraph_contiguous_on(top, call->frame);
-	entry = fgraph_push(call->st, dead_below, below, &above);
+	entry = fgraph_push(call, below, &above);
 	if (unlikely(!entry))
 		return -ENOMEM;
-	if ((void *)entry != top + FGRAPH_SLOT)
-		contiguous = 0;
-	fgraph_fill_entry(entry, gops, call->frame);
-	if (!fgraph_ask(gops, call->frame, fgraph_data(entry, fgraph_head(entry)), call->regs) ||
+	fgraph_fill_entry(entry, gops, frame);
+	if (!fgraph_ask(gops, frame, fgraph_data(entry, fgraph_head(entry)), call->regs) ||
 	    !gops->retfunc) {
 		fgraph_stack_pop(call->st, entry);
 		return 0;
 	}
-	fgraph_stack_commit(entry, FGRAPH_ENTRY | below << FGRAPH_BELOW_SHIFT |
-			    contiguous | above);
+	fgraph_stack_commit(entry, FGRAPH_ENTRY | below << FGRAPH_BELOW_SHIFT | above);
 	fgraph_set_trampoline(gops->flags, call->regs);
 	return 0;
 }
@@ -475,12 +215,12 @@ NOKPROBE_SYMBOL(fgraph_join);
 
 /* Ask a user of a call that has no frame, or that is a tail call: then @tail. */
 static int fgraph_open(struct fgraph_call *call, struct fgraph_ops *gops, unsigned long ret,
-		       unsigned long tail, void *dead_below)
+		       unsigned long tail)
 {
 	unsigned long below = gops->user.below, above;
 	struct fgraph_frame *frame;
 
-	frame = fgraph_push(call->st, dead_below, below, &above);
+	frame = fgraph_push(call, below, &above);
 	if (unlikely(!frame))
 		return -ENOMEM;
 	fgraph_fill_frame(frame, gops->user.tag, call->func, ret, fgraph_retp(call->regs));
@@ -501,30 +241,41 @@ NOKPROBE_SYMBOL(fgraph_open);
  * one, or one that ends in a tail call of this one. Both return at once, the
  * newer one first.
  */
-static int fgraph_join_or_open(struct fgraph_call *call, struct fgraph_ops *gops,
-			       void *dead_below)
+static int fgraph_join_or_open(struct fgraph_call *call, struct fgraph_ops *gops)
 {
 	unsigned long ret = READ_ONCE(*fgraph_entry_place(call->regs));
 	struct fgraph_frame *frame;
 
 	if (!fgraph_is_trampoline(ret))
-		return fgraph_open(call, gops, ret, 0, dead_below);
+		return fgraph_open(call, gops, ret, 0);
 	frame = fgraph_frame_at(call->st, fgraph_retp(call->regs));
 	/* A trampoline of which the real return address is not known. */
 	if (WARN_ON_ONCE(!frame))
 		return -ENOMEM;
 	if (frame->func != call->func)
-		return fgraph_open(call, gops, frame->ret, FGRAPH_TAIL, dead_below);
-	if (fgraph_frame_has(call->st, frame, gops->user.tag)) {
-		/* A loop and a tail call of the function to itself look the same here. */
-		if (gops->user.once)
-			return 0;
-		return fgraph_open(call, gops, frame->ret, FGRAPH_TAIL, dead_below);
-	}
-	call->frame = frame;
-	return fgraph_join(call, gops, dead_below);
+		return fgraph_open(call, gops, frame->ret, FGRAPH_TAIL);
+	if (!fgraph_frame_has(call->st, frame, gops->user.tag))
+		return fgraph_join(call, gops, frame);
+	/* A loop and a tail call of the function to itself look the same here. */
+	return gops->user.once ? 0 : fgraph_open(call, gops, frame->ret, FGRAPH_TAIL);
 }
 NOKPROBE_SYMBOL(fgraph_join_or_open);
+
+/* The general path: any user, in any state of the shadow stack. */
+static noinline void fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func,
+				      struct pt_regs *regs, void *dead_below)
+{
+	struct fgraph_call call = {
+		.func = func,
+		.regs = regs,
+		.st = READ_ONCE(current->fgraph_stack) ?: fgraph_stack_make(),
+		.dead_below = dead_below,
+	};
+
+	if (!call.st || fgraph_join_or_open(&call, gops))
+		fgraph_miss(gops, FGRAPH_MISS_MEMORY);
+}
+NOKPROBE_SYMBOL(fgraph_hook_slow);
 
 /*
  * Which frames on this machine stack are abandoned when a function is entered: those
@@ -535,16 +286,6 @@ static void *fgraph_dead_below(struct pt_regs *regs)
 	return fgraph_retp(regs) + !fgraph_is_trampoline(*fgraph_entry_place(regs));
 }
 NOKPROBE_SYMBOL(fgraph_dead_below);
-
-/* The general path: any user, in any state of the shadow stack. */
-static noinline void fgraph_hook_slow(struct fgraph_call *call, struct fgraph_ops *gops,
-				      void *dead_below)
-{
-	call->st = READ_ONCE(current->fgraph_stack) ?: fgraph_stack_make();
-	if (!call->st || fgraph_join_or_open(call, gops, dead_below))
-		fgraph_miss(gops, FGRAPH_MISS_MEMORY);
-}
-NOKPROBE_SYMBOL(fgraph_hook_slow);
 
 /**
  * fgraph_hook() - hook the return of a call for one user, without ftrace
@@ -563,102 +304,189 @@ NOKPROBE_SYMBOL(fgraph_hook_slow);
  */
 void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs)
 {
-	struct fgraph_call call = { .func = func, .regs = regs };
 	void *dead_below;
 
-	if (likely(gops->retfunc && !gops->user.below) && fgraph_hook_first(gops, func, regs))
+	if (likely(fgraph_is_simple(gops)) && fgraph_hook_first(gops, func, regs))
 		return;
 	/* The handlers of a kprobe, up to here, may themselves be hooked. */
 	if (IS_ENABLED(CONFIG_FUNCTION_TRACER))
 		dead_below = __builtin_frame_address(0);
 	else
 		dead_below = fgraph_dead_below(regs);
-	fgraph_hook_slow(&call, gops, dead_below);
+	fgraph_hook_slow(gops, func, regs, dead_below);
 }
 EXPORT_SYMBOL_GPL(fgraph_hook);
 NOKPROBE_SYMBOL(fgraph_hook);
 
 #ifdef CONFIG_FGRAPH_FTRACE
-/*
- * One by one: a user may have much data, or not be allowed to be called here, or be in
- * the frame of this call already.
- */
-static noinline void fgraph_hook_each(struct fgraph_call *call, struct fgraph_ops **users,
-				      unsigned int nr)
+/* Where users with &fgraph_user.admit need not be asked. */
+static __always_inline bool fgraph_admits_all(void)
 {
-	/* A kprobe that interrupts puts back what it found: no race. */
-	bool odd = data_race(kprobe_running()) || !fgraph_rcu_is_watching();
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		struct fgraph_ops *gops = READ_ONCE(users[i]);
-
-		if (odd && gops->user.admit && !gops->user.admit(gops))
-			continue;
-		if (st && fgraph_recursion(st))
-			fgraph_miss(gops, FGRAPH_MISS_NESTED);
-		else
-			fgraph_hook_slow(call, gops, fgraph_dead_below(call->regs));
-	}
-}
-NOKPROBE_SYMBOL(fgraph_hook_each);
-
-/* Have all users data that fit into a slot, and may all be called here? */
-static __always_inline bool fgraph_may_hook_fast(unsigned int traits)
-{
-	if (traits == FGRAPH_ALL_SIMPLE)
-		return true;
-	if (traits != (FGRAPH_ALL_SIMPLE | FGRAPH_SOME_ADMIT))
-		return false;
 	/* A kprobe that interrupts puts back what it found: no race. */
 	return !data_race(kprobe_running()) && fgraph_rcu_is_watching();
 }
 
 /*
- * Several users, or one where the fast path cannot be taken. If all are simple, nobody
- * has hooked the call and no callback runs, they get their slots in one go.
+ * The user may have much data, or not be allowed to be called here, or be in the frame
+ * of this call already, or be called within a callback.
  */
-static noinline void fgraph_hook_several(struct fgraph_site *site, unsigned long func,
+static noinline void fgraph_hook_checked(struct fgraph_ops *gops, unsigned long func,
 					 struct pt_regs *regs)
 {
-	struct fgraph_call call = {
-		.func = func,
-		.regs = regs,
-		.st = READ_ONCE(current->fgraph_stack),
-	};
-	/* Pairs with fgraph_site_append(): that many users are there, and their traits. */
-	unsigned int nr = smp_load_acquire(&site->nr), done = 0;
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
 
-	if (fgraph_may_hook_fast(READ_ONCE(site->traits)) && call.st &&
-	    !fgraph_is_hooked(READ_ONCE(*fgraph_entry_place(regs))) &&
-	    !(fgraph_head(READ_ONCE(call.st->top)) & FGRAPH_INSIDE))
-		done = fgraph_hook_simple(&call, site->users, nr);
-	if (done < nr)
-		fgraph_hook_each(&call, site->users + done, nr - done);
+	if (gops->user.admit && !fgraph_admits_all() && !gops->user.admit(gops))
+		return;
+	if (st && fgraph_recursion(st))
+		fgraph_miss(gops, FGRAPH_MISS_NESTED);
+	else
+		fgraph_hook_slow(gops, func, regs, fgraph_dead_below(regs));
 }
-NOKPROBE_SYMBOL(fgraph_hook_several);
+NOKPROBE_SYMBOL(fgraph_hook_checked);
+
+/* One after the other: for each of them it may be another way that is right. */
+static noinline void fgraph_hook_each(struct fgraph_ops **users, unsigned int nr,
+				      unsigned long func, struct pt_regs *regs)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		fgraph_hook_checked(READ_ONCE(users[i]), func, regs);
+}
+NOKPROBE_SYMBOL(fgraph_hook_each);
+
+/* Not enough room for @nr users and the cover: what the next chunk can hold goes there. */
+static noinline void *fgraph_cover_next(struct fgraph_stack *st, unsigned int *nr)
+{
+	/* A chunk but for its header, and the cover. */
+	const unsigned int most = FGRAPH_CHUNK_SIZE / FGRAPH_SLOT - 2;
+
+	*nr = min(*nr, most);
+	return fgraph_stack_extend(st, (*nr + 1) << FGRAPH_SLOT_SHIFT);
+}
+NOKPROBE_SYMBOL(fgraph_cover_next);
+
+/*
+ * Take slots for @nr users at once, or for fewer, which @nr then says: below a
+ * header that says that callbacks run (INSIDE). The slots below it are free, and
+ * need not be visible before they are a record. Returns that header, or NULL if
+ * there is no memory.
+ */
+static __always_inline void *fgraph_cover(struct fgraph_stack *st, void *top, unsigned int *nr)
+{
+	void *cover = top + ((*nr + 1UL) << FGRAPH_SLOT_SHIFT);
+
+	if (likely(*nr < fgraph_slots_left(top))) {
+		WRITE_ONCE(st->top, cover);
+	} else {
+		cover = fgraph_cover_next(st, nr);
+		if (!cover)
+			return NULL;
+	}
+	barrier();	/* TOP FIRST */
+	fgraph_set_head(cover, FGRAPH_RESERVED | fgraph_context());
+	barrier();
+	return cover;
+}
+
+/*
+ * The fast path for several: simple users of a call that nobody has hooked, where no
+ * callback runs. The first who wants the return opens the frame, the others join it.
+ */
+static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users,
+			      unsigned int nr, unsigned long func, struct pt_regs *regs)
+{
+	struct fgraph_ops **user = users, **end, **all = users + nr;
+	struct fgraph_frame *frame = NULL;
+	struct fgraph_entry *entry;
+	unsigned int flags = 0;
+	void *top, *cover;
+
+	do {
+		top = READ_ONCE(st->top);
+		nr = all - user;
+		cover = fgraph_cover(st, top, &nr);
+		if (unlikely(!cover))
+			break;
+		entry = cover - ((unsigned long)nr << FGRAPH_SLOT_SHIFT);
+		end = user + nr;
+		for (; !frame && user < end; user++) {
+			struct fgraph_ops *gops = READ_ONCE(*user);
+
+			fgraph_fill_frame((void *)entry, gops->user.tag, func,
+					  *fgraph_entry_place(regs), fgraph_retp(regs));
+			if (!fgraph_ask(gops, (void *)entry, entry->data, regs))
+				continue;
+			fgraph_stack_commit(entry, FGRAPH_FRAME);
+			flags = gops->flags;
+			top = frame = (void *)entry++;
+		}
+		for (; user < end; user++) {
+			struct fgraph_ops *gops = READ_ONCE(*user);
+
+			fgraph_fill_entry(entry, gops, frame);
+			if (!fgraph_ask(gops, frame, entry->data, regs))
+				continue;
+			entry->below = top;
+			fgraph_stack_commit(entry, FGRAPH_ENTRY | FGRAPH_LINKED);
+			flags |= gops->flags;
+			top = entry++;
+		}
+		fgraph_uncover(st, cover, top);
+	} while (unlikely(user < all));
+	if (likely(frame))
+		fgraph_set_trampoline(flags, regs);
+	/* There is no memory. */
+	if (unlikely(user < all))
+		fgraph_hook_each(user, all - user, func, regs);
+}
+NOKPROBE_SYMBOL(fgraph_hook_batch);
 
 /**
- * fgraph_hook_site() - hook the return of a call for those who want the function
- * @site:	the users, at least one
+ * fgraph_hook_one() - hook the return of a call for the only user who wants it
+ * @gops:	the user, a simple one
  * @func:	the function, by the address of its call to ftrace
  * @fregs:	as ftrace gives it, with fgraph_retp_valid()
  *
- * As fgraph_hook() for each of them; but what is called in a callback of a call
- * that a callback made is not hooked, only counted.
+ * As fgraph_hook(); but what is called in a callback of a call that a callback made
+ * is not hooked, only counted.
  *
  * Context: any, preemption disabled.
  */
-void fgraph_hook_site(struct fgraph_site *site, unsigned long func, struct ftrace_regs *fregs)
+void fgraph_hook_one(struct fgraph_ops *gops, unsigned long func, struct ftrace_regs *fregs)
 {
+	if (unlikely((gops->user.admit && !fgraph_admits_all()) ||
+		     !fgraph_hook_first(gops, func, &fregs->regs)))
+		fgraph_hook_checked(gops, func, &fregs->regs);
+}
+NOKPROBE_SYMBOL(fgraph_hook_one);
+
+/**
+ * fgraph_hook_several() - hook the return of a call for those who want it
+ * @users:	the users
+ * @nr:		how many they are
+ * @simple:	all of them are simple
+ * @func:	the function, by the address of its call to ftrace
+ * @fregs:	as ftrace gives it, with fgraph_retp_valid()
+ *
+ * As fgraph_hook_one() for each of them.
+ *
+ * Context: any, preemption disabled.
+ */
+void fgraph_hook_several(struct fgraph_ops **users, unsigned int nr, bool simple,
+			 unsigned long func, struct ftrace_regs *fregs)
+{
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
 	struct pt_regs *regs = &fregs->regs;
 
-	if (unlikely(READ_ONCE(site->nr) != 1 || !fgraph_may_hook_fast(READ_ONCE(site->traits)) ||
-		     !fgraph_hook_first(READ_ONCE(site->users[0]), func, regs)))
-		fgraph_hook_several(site, func, regs);
+	if (likely(simple && st && fgraph_admits_all() &&
+		   !fgraph_is_hooked(READ_ONCE(*fgraph_entry_place(regs))) &&
+		   !(fgraph_head(READ_ONCE(st->top)) & FGRAPH_INSIDE)))
+		fgraph_hook_batch(st, users, nr, func, regs);
+	else
+		fgraph_hook_each(users, nr, func, regs);
 }
-NOKPROBE_SYMBOL(fgraph_hook_site);
+NOKPROBE_SYMBOL(fgraph_hook_several);
 #endif /* CONFIG_FGRAPH_FTRACE */
 
 /*
@@ -781,78 +609,87 @@ static noinline unsigned long fgraph_return_slow(struct fgraph_stack *st, unsign
 NOKPROBE_SYMBOL(fgraph_return_slow);
 
 /*
- * The frame that @top belongs to, if all of its records take one slot each and lie
- * side by side on top of the stack, and no callback runs. Else NULL. @head is set to
- * that of @top.
+ * The fast path: tell the users of a frame whose records, of one slot each, are the
+ * newest ones of the stack, where no callback runs. @top is the newest, with @head.
+ * Enables preemption.
  */
-static __always_inline struct fgraph_frame *
-fgraph_contiguous_frame(void *top, unsigned long *head, unsigned long *retp)
+static __always_inline unsigned long
+fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
+		   struct fgraph_frame *frame, struct fgraph_regs *regs)
 {
+	struct fgraph_entry *entry;
+	bool gone = false;
+	unsigned long ret;
+
+	if (regs->full)
+		fgraph_fixup_regs(regs->full, frame->ret);
+	fgraph_set_head(top, head | fgraph_context());
+	barrier();
+	for (entry = top; (void *)entry != frame; entry = entry->below)
+		gone |= fgraph_tell_entry(entry, entry->data, regs);
+	gone |= fgraph_tell_frame(frame, frame->data, regs);
+
+	ret = frame->ret;
+	/* As long as the trampoline is there, unwinders need a frame. */
+	WRITE_ONCE(*fgraph_record_place(frame->retp), ret);
+	barrier();
+	/* Something that a callback called was abandoned. */
+	if (unlikely(READ_ONCE(st->top) != top))
+		fgraph_stack_pop_above(st, top);
+	fgraph_stack_drop_linked(st, top, frame);
+	if (unlikely(gone))
+		fgraph_trim_unused();
+	preempt_enable_notrace();
+	return ret;
+}
+
+/* A frame that is not alone on top. */
+static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, unsigned long *retp,
+						    struct fgraph_regs *regs)
+{
+	unsigned long head, ret;
+	void *top = READ_ONCE(st->top);
 	/* CLAIM: before the header, as an interrupt may drop what was abandoned. */
 	struct fgraph_frame *frame = READ_ONCE(((struct fgraph_entry *)top)->frame);
 
 	barrier();
-	*head = fgraph_head(top);
+	head = fgraph_head(top);
 	/* All of FGRAPH_CONTEXT is zero without FGRAPH_INSIDE. */
-	if ((u32)*head == FGRAPH_FRAME)
-		frame = top;
-	else if ((u32)*head != (FGRAPH_ENTRY | FGRAPH_CONTIGUOUS) ||
-		 (u32)fgraph_head(frame) != FGRAPH_FRAME)
-		return NULL;
-	return likely(READ_ONCE(frame->retp) == retp) ? frame : NULL;
+	if ((u32)head == (FGRAPH_ENTRY | FGRAPH_LINKED) &&
+	    (u32)fgraph_head(frame) == FGRAPH_FRAME && frame->retp == retp)
+		return fgraph_return_fast(st, top, head, frame, regs);
+	ret = fgraph_return_slow(st, retp, regs);
+	preempt_enable_notrace();
+	return ret;
 }
+NOKPROBE_SYMBOL(fgraph_return_several);
 
-/*
- * A hooked function returned to a trampoline. Tell the users of its frame, the
- * newest first. @full: @regs has all registers.
- */
+/* A hooked function returned to a trampoline. Tell the users of its frame, newest first. */
 static __always_inline unsigned long fgraph_return(unsigned long *retp,
-						   struct fgraph_regs *regs, bool full)
+						   struct fgraph_regs *regs)
 {
 	struct fgraph_frame *frame;
 	struct fgraph_stack *st;
-	unsigned long head, ret;
-	bool gone = false;
-	void *top, *rec;
+	unsigned long head;
+	bool here;
 
 	preempt_disable_notrace();
 	st = READ_ONCE(current->fgraph_stack);
 	if (unlikely(!st))
 		fgraph_no_frame();
-	top = READ_ONCE(st->top);
-	frame = fgraph_contiguous_frame(top, &head, retp);
-	if (unlikely(!frame)) {
-		ret = fgraph_return_slow(st, retp, regs);
-		goto out;
-	}
-
-	if (full)
-		fgraph_fixup_regs(regs->full, frame->ret);
-	fgraph_set_head(top, head | fgraph_context());
-	barrier();
-	for (rec = top; rec != frame; rec -= FGRAPH_SLOT)
-		gone |= fgraph_tell_entry(rec, ((struct fgraph_entry *)rec)->data, regs);
-	gone |= fgraph_tell_frame(frame, frame->data, regs);
-
-	ret = frame->ret;
-	/* As long as the trampoline is there, unwinders need a frame. */
-	WRITE_ONCE(*fgraph_record_place(retp), ret);
-	barrier();
-	/* Something that a callback called may have been abandoned. */
-	if (unlikely(READ_ONCE(st->top) != top))
-		fgraph_stack_pop_above(st, top);
-	fgraph_stack_drop_contiguous(st, top, frame);
-	if (unlikely(gone))
-		fgraph_trim_unused();
-out:
-	preempt_enable_notrace();
-	return ret;
+	frame = READ_ONCE(st->top);
+	here = READ_ONCE(frame->retp) == retp;
+	barrier();	/* CLAIM: as in fgraph_return_several() */
+	head = fgraph_head(frame);
+	if (likely(here && (u32)head == FGRAPH_FRAME))
+		return fgraph_return_fast(st, frame, head, frame, regs);
+	return fgraph_return_several(st, retp, regs);
 }
 
 /* From the light trampoline. */
 __visible unsigned long fgraph_return_light(unsigned long *retp, struct fgraph_regs *regs)
 {
-	return fgraph_return(retp, regs, false);
+	return fgraph_return(retp, regs);
 }
 NOKPROBE_SYMBOL(fgraph_return_light);
 
@@ -861,109 +698,6 @@ __visible unsigned long fgraph_return_full(struct pt_regs *regs)
 {
 	struct fgraph_regs fr = { .full = regs };
 
-	return fgraph_return(fgraph_full_retp(regs), &fr, true);
+	return fgraph_return(fgraph_full_retp(regs), &fr);
 }
 NOKPROBE_SYMBOL(fgraph_return_full);
-
-/**
- * fgraph_ret_addr() - which real return address stands behind this one?
- * @task:	the task whose stack is walked; if it runs elsewhere meanwhile,
- *		the answer may be wrong
- * @cursor:	0 before the first step of a walk, then kept for the next
- * @addr:	what was found where a return address is
- * @lowest:	the lowest and
- * @highest:	the highest address that may be &fgraph_frame.retp of that call
- *
- * Context: any.
- *
- * Return: @addr if it is none of ours, else what it stands for; 0 if that is
- * not known, so that nobody takes the trampoline for a caller.
- */
-unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
-			      unsigned long addr, unsigned long *lowest,
-			      unsigned long *highest)
-{
-	struct fgraph_stack *st;
-
-	if (likely(!fgraph_is_trampoline(addr)))
-		return addr;
-
-	/* Keeps the stack's memory, see fgraph_trim(). */
-	preempt_disable_notrace();
-	st = READ_ONCE(task->fgraph_stack);
-	addr = st ? fgraph_stack_find(st, cursor, lowest, highest) : 0;
-	preempt_enable_notrace();
-	return addr;
-}
-NOKPROBE_SYMBOL(fgraph_ret_addr);
-
-/**
- * fgraph_parent_data() - private data of a user's nearest frame below
- * @gops:	the user
- * @frame:	the frame that the user's callback was called with
- *
- * Context: callbacks of @gops.
- *
- * Return: the data of the innermost call that surrounds this one and whose
- * return this user wants; NULL if there is none.
- */
-void *fgraph_parent_data(struct fgraph_ops *gops, const struct fgraph_frame *frame)
-{
-	unsigned long tag = gops->user.tag, head = fgraph_head(frame);
-	const void *rec = frame;
-
-	for (;;) {
-		rec -= fgraph_size(head);
-again:
-		head = fgraph_head(rec);
-		if (likely(fgraph_kind(head) == FGRAPH_FRAME)) {
-			if (likely(((struct fgraph_frame *)rec)->tag == tag))
-				return fgraph_data(rec, head);
-		} else if (fgraph_kind(head) == FGRAPH_ENTRY) {
-			if (((struct fgraph_entry *)rec)->tag == tag)
-				return fgraph_data(rec, head);
-		} else if (fgraph_kind(head) == FGRAPH_CHUNK) {
-			rec = READ_ONCE(((struct fgraph_chunk *)rec)->below);
-			if (!rec)
-				return NULL;
-			goto again;
-		}
-	}
-}
-EXPORT_SYMBOL_GPL(fgraph_parent_data);
-NOKPROBE_SYMBOL(fgraph_parent_data);
-
-/**
- * fgraph_frame_users() - who has joined a frame
- * @frame:	the frame that a return callback was called with
- * @users:	to be filled in, the newest first
- * @max:	how many @users has room for
- *
- * Context: return callbacks. The users stay until the callback is over.
- *
- * Return: how many users have an entry in the frame and are still registered,
- * those without room included.
- */
-int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **users, int max)
-{
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	int nr = 0;
-	void *rec;
-
-	for (rec = READ_ONCE(st->top); rec; rec = fgraph_below(rec)) {
-		/* A frame has its tag where an entry has it. */
-		unsigned long tag = ((struct fgraph_entry *)rec)->tag;
-		struct fgraph_row *row;
-
-		if (!fgraph_is_entry_of(rec, frame))
-			continue;
-		row = fgraph_row(tag & FGRAPH_ID_MASK);
-		if (READ_ONCE(row->tag) == tag && nr++ < max)
-			users[nr - 1] = row->gops;
-		if (rec == frame)
-			break;
-	}
-	return nr;
-}
-EXPORT_SYMBOL_GPL(fgraph_frame_users);
-NOKPROBE_SYMBOL(fgraph_frame_users);

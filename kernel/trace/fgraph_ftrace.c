@@ -26,6 +26,7 @@
 #include <linux/stop_machine.h>
 #include <linux/workqueue.h>
 
+#include "fgraph_ftrace.h"
 #include "fgraph_internal.h"
 #include "ftrace_internal.h"
 #include "trace.h"
@@ -39,6 +40,40 @@
 /* Of more users that want a function and are asked, each next lot takes longer. */
 #define FGRAPH_ASK_AT_ONCE	8
 
+/* Memory that readers may still use. */
+struct fgraph_old {
+	struct fgraph_old	*next;
+};
+
+/**
+ * struct fgraph_site - who wants the calls of a function
+ * @old:	links those that are to be freed
+ * @only:	the only user, if that is a simple one and need not be asked for its
+ *		filter: where calls are hooked by the ops of that index, else NULL
+ * @nr:		number of users
+ * @room:	how many fit into @users
+ * @holes:	how many of @users have gone
+ * @simple:	all users want returns, and need no more data than a slot has room for
+ * @ask:	their filters must be asked. Only for the asked users
+ * @regs:	calls are hooked by the ftrace_ops that saves all registers
+ * @move:	must be hooked by that one, but is not yet
+ * @users:	the users, oldest first
+ *
+ * @users only grows: who goes leaves fgraph_nobody behind, or a new site is made.
+ */
+struct fgraph_site {
+	struct fgraph_old	old;
+	struct fgraph_ops	*only[2];
+	unsigned int		nr;
+	unsigned int		room;
+	unsigned int		holes;
+	bool			simple;
+	bool			ask;
+	bool			regs;
+	bool			move;
+	struct fgraph_ops	*users[];
+};
+
 /* An element of the table. @ip stays when @site has become NULL. */
 struct fgraph_site_slot {
 	unsigned long		ip;
@@ -48,14 +83,15 @@ struct fgraph_site_slot {
 /**
  * struct fgraph_site_table - the sites, by the address of the call to ftrace
  * @old:	links those that are to be freed
- * @mask:	number of slots - 1, a power of two. At least half of them are free
+ * @mask:	size of @slots, a power of two, but for one slot: a slot's place in bytes
+ *		is an address and this. At least half of them are free
  * @used:	slots with an address
  * @sites:	slots with a site
  * @slots:	open addressing: the next slot is the next one to look at
  */
 struct fgraph_site_table {
 	struct fgraph_old	old;
-	unsigned int		mask;
+	unsigned long		mask;
 	unsigned int		used;
 	unsigned int		sites;
 	struct fgraph_site_slot	slots[];
@@ -63,12 +99,12 @@ struct fgraph_site_table {
 
 /* What is there without users. It counts as full: the first site needs another table. */
 static struct fgraph_site_table fgraph_no_sites = {
-	.mask = 1,
+	.mask = sizeof(struct fgraph_site_slot),
 	.used = 2,
 	.slots = { [1] = { } },
 };
 
-static struct fgraph_site fgraph_no_asked = { .traits = FGRAPH_MUST_ASK };
+static struct fgraph_site fgraph_no_asked = { .ask = true };
 
 static struct fgraph_site_table __rcu *fgraph_sites = RCU_INITIALIZER(&fgraph_no_sites);
 static struct fgraph_site __rcu *fgraph_asked = RCU_INITIALIZER(&fgraph_no_asked);
@@ -114,10 +150,18 @@ static struct fgraph_ops fgraph_nobody = {
 	.retfunc = fgraph_ignore,
 };
 
-/* Functions are 16 bytes apart, at least: neighbours are where they do not collide. */
-static __always_inline unsigned long fgraph_first_slot(unsigned long ip)
+/* Functions are 16 bytes apart, at least, as slots: neighbours do not collide. */
+static __always_inline struct fgraph_site_slot *
+fgraph_first_slot(struct fgraph_site_table *table, unsigned long ip)
 {
-	return ip >> 4;
+	BUILD_BUG_ON(sizeof(struct fgraph_site_slot) != 16);
+	return (void *)table->slots + (ip & table->mask);
+}
+
+static __always_inline struct fgraph_site_slot *
+fgraph_next_slot(struct fgraph_site_table *table, struct fgraph_site_slot *slot)
+{
+	return (void *)slot - (void *)table->slots == table->mask ? table->slots : slot + 1;
 }
 
 /* Who wants this function? The readers' side: any context, preemption disabled. */
@@ -129,75 +173,85 @@ static __always_inline struct fgraph_site *fgraph_find_users(unsigned long ip)
 	 */
 	struct fgraph_site *asked = (__force struct fgraph_site *)smp_load_acquire(&fgraph_asked);
 	struct fgraph_site_table *table = rcu_dereference_raw(fgraph_sites);
+	struct fgraph_site_slot *slot = fgraph_first_slot(table, ip);
 	struct fgraph_site *site;
-	unsigned long i, at;
+	unsigned long at;
 
-	for (i = fgraph_first_slot(ip);; i++) {
-		i &= table->mask;
-		at = READ_ONCE(table->slots[i].ip);
+	while ((at = READ_ONCE(slot->ip)) != ip) {
 		if (!at)
 			return asked;
-		if (at == ip)
-			break;
+		slot = fgraph_next_slot(table, slot);
 	}
-	site = rcu_dereference_raw(table->slots[i].site);
+	site = rcu_dereference_raw(slot->site);
 	return site ?: asked;
 }
 
 /* Those of the asked users who want the function. */
-static noinline void fgraph_hook_asked(struct fgraph_site *asked, unsigned long ip,
-				       struct ftrace_regs *fregs)
+static void fgraph_hook_asked(struct fgraph_ops **users, unsigned int nr, bool simple,
+			      unsigned long ip, struct ftrace_regs *fregs)
 {
-	/* Pairs with fgraph_site_append(). */
-	unsigned int nr = smp_load_acquire(&asked->nr), i;
-	struct {
-		struct fgraph_site	site;
-		struct fgraph_ops	*users[FGRAPH_ASK_AT_ONCE];
-	} some;
+	struct fgraph_ops *some[FGRAPH_ASK_AT_ONCE];
+	unsigned int i, wanting = 0;
 
-	some.site.traits = READ_ONCE(asked->traits) & ~FGRAPH_MUST_ASK;
-	some.site.nr = 0;
 	for (i = 0; i < nr; i++) {
-		struct fgraph_ops *gops = READ_ONCE(asked->users[i]);
+		struct fgraph_ops *gops = READ_ONCE(users[i]);
 
 		if (gops->filter && !ftrace_ops_test(gops->filter, ip, gops))
 			continue;
-		some.users[some.site.nr++] = gops;
-		if (some.site.nr == FGRAPH_ASK_AT_ONCE) {
-			fgraph_hook_site(&some.site, ip, fregs);
-			some.site.nr = 0;
+		some[wanting++] = gops;
+		if (wanting == FGRAPH_ASK_AT_ONCE) {
+			fgraph_hook_several(some, wanting, simple, ip, fregs);
+			wanting = 0;
 		}
 	}
-	if (some.site.nr)
-		fgraph_hook_site(&some.site, ip, fregs);
+	if (wanting)
+		fgraph_hook_several(some, wanting, simple, ip, fregs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_asked);
 
 /*
+ * A site of several users, or where the only one is none of &fgraph_site.only. If the
+ * function is in the filters of both ops, the site says whose turn it is. A call that
+ * was on its way when the site moved comes without all registers, and by the other
+ * ops alone.
+ */
+static noinline void fgraph_hook_site(struct fgraph_site *site, unsigned long ip,
+				      struct ftrace_regs *fregs, bool regs)
+{
+	/* Pairs with fgraph_site_append(): that many users are there, and if they are simple. */
+	unsigned int nr = smp_load_acquire(&site->nr);
+	bool simple = READ_ONCE(site->simple);
+
+	if (site->regs != regs && (regs || ftrace_regs_saved(fregs)))
+		return;
+	if (unlikely(READ_ONCE(site->ask)))
+		fgraph_hook_asked(site->users, nr, simple, ip, fregs);
+	else
+		fgraph_hook_several(site->users, nr, simple, ip, fregs);
+}
+NOKPROBE_SYMBOL(fgraph_hook_site);
+
+/*
  * A function is entered that is in the filter of one of the two ops. @regs: it is the
- * one that saves all registers. If the function is in both, the site says whose
- * turn it is. A call that was on its way when the site moved comes without all
- * registers, and by the other ops alone.
- *
- * Which ops ftrace passes does not matter: for a moment after a change it may be
- * another one.
+ * one that saves all registers. Which ops ftrace passes does not matter: for a moment
+ * after a change it may be another one.
  */
 static __always_inline void fgraph_ftrace_entry(unsigned long ip, struct ftrace_regs *fregs,
 						bool regs)
 {
 	struct fgraph_site *site;
+	struct fgraph_ops *only;
 
 	/* Before anything looks at what is this CPU's. */
 	if (unlikely(!fgraph_retp_valid(fgraph_retp(&fregs->regs))))
 		return;
 	preempt_disable_notrace();
 	site = fgraph_find_users(ip);
-	if (likely(regs ? site->regs : !site->regs || !ftrace_regs_saved(fregs))) {
-		if (unlikely(READ_ONCE(site->traits) & FGRAPH_MUST_ASK))
-			fgraph_hook_asked(site, ip, fregs);
-		else
-			fgraph_hook_site(site, ip, fregs);
-	}
+	only = READ_ONCE(site->only[regs]);
+	if (only)
+		fgraph_hook_one(only, ip, fregs);
+	else
+		fgraph_hook_site(site, ip, fregs, regs);
 	preempt_enable_notrace();
 }
 
@@ -256,11 +310,6 @@ static void fgraph_free_later(struct fgraph_old *old)
 	old->next = fgraph_old_memory;
 	fgraph_old_memory = old;
 	schedule_work(&fgraph_free_old_work);
-}
-
-static bool fgraph_is_simple(const struct fgraph_ops *gops)
-{
-	return gops->retfunc && !gops->user.below;
 }
 
 static bool fgraph_needs_regs(const struct fgraph_ops *gops)
@@ -340,27 +389,34 @@ static struct fgraph_site *fgraph_site_alloc(unsigned int nr)
 	site = kvzalloc(size, GFP_KERNEL);
 	if (site) {
 		site->room = (size - sizeof(*site)) / sizeof(site->users[0]);
-		site->traits = FGRAPH_ALL_SIMPLE;
+		site->simple = true;
 	}
 	return site;
+}
+
+/* What has been said of a site has changed. Readers may see the one or the other. */
+static void fgraph_site_set_only(struct fgraph_site *site)
+{
+	struct fgraph_ops *only = NULL;
+
+	if (site->nr == 1 && site->simple && !site->ask)
+		only = site->users[0];
+	WRITE_ONCE(site->only[false], site->regs ? NULL : only);
+	WRITE_ONCE(site->only[true], site->regs ? only : NULL);
 }
 
 /* Append a user to a site that has room. Readers see it when @nr has grown. */
 static void fgraph_site_append(struct fgraph_site *site, struct fgraph_ops *gops)
 {
-	u8 traits = site->traits;
-
-	if (!fgraph_is_simple(gops))
-		traits &= ~FGRAPH_ALL_SIMPLE;
-	if (gops->user.admit)
-		traits |= FGRAPH_SOME_ADMIT;
 	/* Whoever sees the user must not take it for a simple one. */
-	WRITE_ONCE(site->traits, traits);
+	if (!fgraph_is_simple(gops))
+		WRITE_ONCE(site->simple, false);
 	if (fgraph_needs_regs(gops) && !site->regs)
 		site->move = true;
 	WRITE_ONCE(site->users[site->nr], gops);
-	/* Pairs with fgraph_ftrace_entry(). */
+	/* Pairs with fgraph_hook_site(). */
 	smp_store_release(&site->nr, site->nr + 1);
+	fgraph_site_set_only(site);
 }
 
 /* A copy of a site, with room for @more users; without those that have gone, and without @not. */
@@ -429,20 +485,25 @@ static struct fgraph_site *fgraph_site_remove(struct fgraph_site *site, struct f
 /* The slot of an address, or the free one where it belongs. */
 static struct fgraph_site_slot *fgraph_site_slot(struct fgraph_site_table *table, unsigned long ip)
 {
-	unsigned long i;
+	struct fgraph_site_slot *slot = fgraph_first_slot(table, ip);
 
-	for (i = fgraph_first_slot(ip);; i++) {
-		i &= table->mask;
-		if (!table->slots[i].ip || table->slots[i].ip == ip)
-			return &table->slots[i];
-	}
+	while (slot->ip && slot->ip != ip)
+		slot = fgraph_next_slot(table, slot);
+	return slot;
+}
+
+static unsigned int fgraph_nr_slots(const struct fgraph_site_table *table)
+{
+	return table->mask / sizeof(table->slots[0]) + 1;
 }
 
 /* The next slot with a site, after @slot or from the first one on; NULL at the end. */
 static struct fgraph_site_slot *fgraph_next_site(struct fgraph_site_table *table,
 						 struct fgraph_site_slot *slot)
 {
-	for (slot = slot ? slot + 1 : table->slots; slot <= table->slots + table->mask; slot++) {
+	struct fgraph_site_slot *end = table->slots + fgraph_nr_slots(table);
+
+	for (slot = slot ? slot + 1 : table->slots; slot < end; slot++) {
 		if (rcu_access_pointer(slot->site))
 			return slot;
 	}
@@ -459,12 +520,9 @@ static int fgraph_resize_table(unsigned int sites)
 	new = kvzalloc(struct_size(new, slots, nr), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
-	new->mask = nr - 1;
-	while ((slot = fgraph_next_site(old, slot))) {
-		struct fgraph_site_slot *to = fgraph_site_slot(new, slot->ip);
-
-		*to = *slot;
-	}
+	new->mask = (nr - 1) * sizeof(new->slots[0]);
+	while ((slot = fgraph_next_site(old, slot)))
+		*fgraph_site_slot(new, slot->ip) = *slot;
 	new->used = old->sites;
 	new->sites = old->sites;
 	rcu_assign_pointer(fgraph_sites, new);
@@ -479,7 +537,7 @@ static int fgraph_enter_site(unsigned long ip, struct fgraph_site *site)
 	struct fgraph_site_slot *slot = fgraph_site_slot(table, ip);
 	int ret;
 
-	if (!slot->ip && (table->used + 1) * 2 > table->mask + 1) {
+	if (!slot->ip && (table->used + 1) * 2 > fgraph_nr_slots(table)) {
 		ret = fgraph_resize_table(table->sites + 1);
 		if (ret)
 			return ret;
@@ -600,7 +658,7 @@ static bool fgraph_must_ask(const struct fgraph_site *asked)
 {
 	unsigned int i;
 
-	/* Without any, this keeps fgraph_hook_site() from looking for the first one. */
+	/* There is nothing to hook then. */
 	if (fgraph_site_is_empty(asked))
 		return true;
 	for (i = 0; i < asked->nr; i++) {
@@ -617,10 +675,8 @@ static void fgraph_replace_asked(struct fgraph_site *new)
 	fgraph_dirty[old->regs] = true;
 	fgraph_dirty[new->regs] = true;
 	/* Before it is seen, or after it was set in fgraph_add_asked(). */
-	if (fgraph_must_ask(new))
-		WRITE_ONCE(new->traits, new->traits | FGRAPH_MUST_ASK);
-	else
-		WRITE_ONCE(new->traits, new->traits & ~FGRAPH_MUST_ASK);
+	WRITE_ONCE(new->ask, fgraph_must_ask(new));
+	fgraph_site_set_only(new);
 	if (new == old)
 		return;
 	rcu_assign_pointer(fgraph_asked, new);
@@ -633,7 +689,8 @@ static int fgraph_add_asked(struct fgraph_ops *gops)
 	struct fgraph_site *asked = fgraph_asked_locked(), *new = asked;
 
 	/* Ask, until it is known that there is nothing to ask. */
-	WRITE_ONCE(asked->traits, asked->traits | FGRAPH_MUST_ASK);
+	WRITE_ONCE(asked->ask, true);
+	fgraph_site_set_only(asked);
 	if (!fgraph_site_find(asked, gops)) {
 		/* As a new one: who sees the user there sees that it must be asked. */
 		new = fgraph_site_insert(asked, gops);
@@ -893,6 +950,14 @@ out:
 	return ret;
 }
 
+/* From now on its calls are hooked by the ops that saves all registers, if they must. */
+static void fgraph_site_move(struct fgraph_site *site)
+{
+	site->regs |= site->move;
+	site->move = false;
+	fgraph_site_set_only(site);
+}
+
 /*
  * With all other CPUs stopped: no call is between the two ops, but for an NMI's, which
  * may then be hooked by both, as if the function had called itself by a tail call.
@@ -903,14 +968,9 @@ static int fgraph_move_sites(void *unused)
 	struct fgraph_site *asked = rcu_dereference_raw(fgraph_asked);
 	struct fgraph_site_slot *slot = NULL;
 
-	while ((slot = fgraph_next_site(table, slot))) {
-		struct fgraph_site *site = rcu_dereference_raw(slot->site);
-
-		site->regs |= site->move;
-		site->move = false;
-	}
-	asked->regs |= asked->move;
-	asked->move = false;
+	while ((slot = fgraph_next_site(table, slot)))
+		fgraph_site_move(rcu_dereference_raw(slot->site));
+	fgraph_site_move(asked);
 	return 0;
 }
 

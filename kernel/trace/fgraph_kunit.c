@@ -174,29 +174,32 @@ static void stack_entries(struct kunit *test)
 	check_clean(test, st);
 }
 
-/* A frame and those who joined it, side by side, go in one go. */
-static void stack_contiguous(struct kunit *test)
+/* A frame and those who joined it go in one go, also if a chunk ends between them. */
+static void stack_linked(struct kunit *test)
 {
 	struct fgraph_stack *st = stack(test, 3);
 	struct fgraph_frame *first = push(st, 0, 0), *frame;
-	int round, i;
+	int room, i, joined;
 
-	/* In the first chunk, and at the start of the second one. */
-	for (round = 0; round < 2; round++) {
-		void *top = st->top;
+	for (room = 0; room < 4; room++) {
+		void *top;
 
+		while (fgraph_slots_left(st->top) > room)
+			push(st, 1, 0);
+		top = st->top;
 		for (i = 0; i < 4; i++) {
-			int joined = i;
-
 			frame = push(st, 1, 0);
-			while (joined--)
-				push_entry(st, frame, ROOM);
-			KUNIT_EXPECT_PTR_EQ(test, st->top, (void *)frame + i * FGRAPH_SLOT);
-			fgraph_stack_drop_contiguous(st, st->top, frame);
+			for (joined = 0; joined < i; joined++) {
+				void *below = st->top;
+
+				push_entry(st, frame, ROOM)->below = below;
+			}
+			fgraph_stack_drop_linked(st, st->top, frame);
 			KUNIT_EXPECT_PTR_EQ(test, st->top, top);
 			check_clean(test, st);
 		}
-		while (!round && fgraph_stack_fits(st->top, FGRAPH_SLOT))
+		/* The next one begins in a chunk of its own. */
+		while (fgraph_slots_left(st->top) == room)
 			push(st, 1, 0);
 	}
 	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), first);
@@ -400,7 +403,7 @@ static void stack_search(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), second);
 	/* What looks like a frame but is none. */
 	entry = push_entry(st, second, 0);
-	entry->unused = RET(9);
+	entry->below = (void *)RET(9);
 	entry->data[0] = (unsigned long)RETP(9);
 	first = reserve(st, 0);
 	first->retp = RETP(9);
@@ -509,7 +512,7 @@ static void stack_interrupted(struct kunit *test)
 static struct kunit_case stack_cases[] = {
 	KUNIT_CASE(stack_order),
 	KUNIT_CASE(stack_entries),
-	KUNIT_CASE(stack_contiguous),
+	KUNIT_CASE(stack_linked),
 	KUNIT_CASE(stack_data),
 	KUNIT_CASE(stack_chunks),
 	KUNIT_CASE(stack_big_chunks),
@@ -2361,15 +2364,9 @@ static void hook_return_without_users(struct kunit *test)
 static void hook_now(struct hook_user *u, unsigned long func, struct pt_regs *regs)
 {
 #ifdef CONFIG_FGRAPH_FTRACE
-	struct {
-		struct fgraph_site	site;
-		struct fgraph_ops	*users[1];
-	} one = {
-		.site.nr = 1,
-		.users = { &u->gops },
-	};
+	struct fgraph_ops *users[] = { &u->gops };
 
-	fgraph_hook_site(&one.site, func, (struct ftrace_regs *)regs);
+	fgraph_hook_several(users, 1, false, func, (struct ftrace_regs *)regs);
 #else
 	fgraph_hook(&u->gops, func, regs);
 #endif

@@ -10,6 +10,7 @@
  * allocator that is out of memory.
  */
 #include <linux/cpu.h>
+#include <linux/fgraph_task.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/kprobes.h>
@@ -19,7 +20,9 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
-#include "fgraph_internal.h"
+#include "fgraph_reserve.h"
+#include "fgraph_stack.h"
+#include "fgraph_users.h"
 
 /*
  * 16 chunks are a recursion of 1,000 calls, more than fit on a kernel stack, or

@@ -107,10 +107,10 @@ enum fgraph_kind {
 /* In a frame: there are FGRAPH_DONE records right below, to drop with it. */
 #define FGRAPH_DONE_BELOW		BIT(11)
 /*
- * In an entry: it, the entries below it and their frame take one slot each and lie
- * side by side in one chunk.
+ * In an entry: it, the entries below it and their frame take one slot each, nothing
+ * else is between them, and each leads to the next one by &fgraph_entry.below.
  */
-#define FGRAPH_CONTIGUOUS	BIT(12)
+#define FGRAPH_LINKED		BIT(12)
 /* Bits 16-31: how many slots of data lie below the header. */
 #define FGRAPH_BELOW_SHIFT	16
 #define FGRAPH_BELOW_MASK	(0xffffUL << FGRAPH_BELOW_SHIFT)
@@ -124,7 +124,7 @@ enum fgraph_kind {
  * @tag:	the user, by id and generation
  * @frame:	the frame
  * @row:	where the user stands in the table
- * @unused:	keeps @data where it is in a frame
+ * @below:	the record below, with FGRAPH_LINKED
  * @data:	short private data
  */
 struct fgraph_entry {
@@ -132,7 +132,7 @@ struct fgraph_entry {
 	unsigned long		tag;
 	struct fgraph_frame	*frame;
 	struct fgraph_row	*row;
-	unsigned long		unused;
+	void			*below;
 	unsigned long		data[3];
 };
 
@@ -419,17 +419,17 @@ static __always_inline void fgraph_stack_drop_done(struct fgraph_stack *st)
 }
 
 /*
- * Drop a frame and the entries that lie side by side on it, the newest of which is
- * on top. The headers go from the newest to the oldest, then the top in one step:
- * in between it is on a slot that is free, which ZERO allows.
+ * Drop a frame and its entries, the newest of which is on top and FGRAPH_LINKED. The
+ * headers go from the newest to the oldest, then the top in one step: in between it is
+ * on a slot that is free, which ZERO allows.
  */
-static __always_inline void fgraph_stack_drop_contiguous(struct fgraph_stack *st, void *top,
-							 struct fgraph_frame *frame)
+static __always_inline void fgraph_stack_drop_linked(struct fgraph_stack *st, void *top,
+						     struct fgraph_frame *frame)
 {
-	void *rec;
+	struct fgraph_entry *entry;
 
-	for (rec = top; rec != frame; rec -= FGRAPH_SLOT) {
-		fgraph_set_head(rec, FGRAPH_NONE);
+	for (entry = top; (void *)entry != frame; entry = entry->below) {
+		fgraph_set_head(entry, FGRAPH_NONE);
 		barrier();
 	}
 	fgraph_stack_drop_header(st, frame, (void *)frame - FGRAPH_SLOT);

@@ -14,7 +14,9 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
-#include "fgraph_internal.h"
+#include "fgraph_reserve.h"
+#include "fgraph_stack.h"
+#include "fgraph_users.h"
 
 /* Protects the table. Held for short: nobody waits or reclaims memory with it. */
 DEFINE_MUTEX(fgraph_mutex);

@@ -169,15 +169,11 @@ static struct times time_calls(bool base, int users)
 	static struct ftrace_regs fregs[DEPTH];
 	struct fgraph_regs regs = { };
 	unsigned long *place[DEPTH], *slot[DEPTH];
-	struct {
-		struct fgraph_site	site;
-		struct fgraph_ops	*users[USERS];
-	} site = { .site.nr = users };
+	struct fgraph_ops *user[USERS];
 	int i, j, k;
 
 	for (i = 0; i < users; i++)
-		site.users[i] = &model_user[i].gops;
-	site.site.traits = site.users[0]->user.below ? 0 : FGRAPH_ALL_SIMPLE;
+		user[i] = &model_user[i].gops;
 
 	for (i = 0; i < DEPTH; i++) {
 		place[i] = fake_current->stack + THREAD_SIZE - 512 * (i + 1);
@@ -193,8 +189,11 @@ static struct times time_calls(bool base, int users)
 		for (i = 0; i < DEPTH; i++) {
 			for (j = 0; base && j < users; j++)
 				base_entry(&hooks[j], slot[i]);
-			if (!base)
-				fgraph_hook_site(&site.site, 1, &fregs[i]);
+			if (!base && users == 1 && fgraph_is_simple(user[0]))
+				fgraph_hook_one(user[0], 1, &fregs[i]);
+			else if (!base)
+				fgraph_hook_several(user, users, fgraph_is_simple(user[0]), 1,
+						    &fregs[i]);
 		}
 		t1 = now();
 		for (i = DEPTH; i-- > 0;) {

@@ -735,8 +735,8 @@ void check_join(void)
 	end_as_begun(!entry);
 }
 
-/* A call returns: a frame is dropped with the entries that lie side by side on it. */
-void check_contiguous(void)
+/* A call returns: a frame is dropped with the entries on it, each of which leads to the next one. */
+void check_linked(void)
 {
 	unsigned char s, top, slot = any();
 
@@ -750,10 +750,11 @@ void check_contiguous(void)
 		if (s > slot && s <= top)
 			__CPROVER_assume((now.headers >> s & 1) &&
 					 fgraph_kind(mem[s * 8]) == FGRAPH_ENTRY &&
-					 !fgraph_slots(mem[s * 8]));
+					 !fgraph_slots(mem[s * 8]) &&
+					 mem[s * 8 + 4] == address(s - 1));
 	}
 	remember(popped_to(address(slot)));
-	fgraph_stack_drop_contiguous(&stack, at((unsigned long)stack.top), at(address(slot)));
+	fgraph_stack_drop_linked(&stack, at((unsigned long)stack.top), at(address(slot)));
 	end_as_begun(true);
 }
 

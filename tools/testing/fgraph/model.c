@@ -424,21 +424,18 @@ static void model_missed(struct fgraph_ops *gops)
 /* Those who enter are the users of the function. */
 static void hook_site(struct call *c)
 {
-	struct {
-		struct fgraph_site	site;
-		struct fgraph_ops	*users[MAX_ENTRIES];
-	} s = { .site.traits = FGRAPH_ALL_SIMPLE };
+	struct fgraph_ops *users[MAX_ENTRIES];
+	bool simple = true;
 	int i;
 
 	for (i = 0; i < c->nr_entering; i++) {
-		struct fgraph_ops *gops = &c->entering[i].u->gops;
-
-		if (!gops->retfunc || gops->user.below)
-			s.site.traits &= ~FGRAPH_ALL_SIMPLE;
-		s.users[i] = gops;
+		users[i] = &c->entering[i].u->gops;
+		simple &= fgraph_is_simple(users[i]);
 	}
-	s.site.nr = c->nr_entering;
-	STEP((fgraph_hook_site(&s.site, c->func, &c->fregs), 0));
+	if (simple && c->nr_entering == 1)
+		STEP((fgraph_hook_one(users[0], c->func, &c->fregs), 0));
+	else
+		STEP((fgraph_hook_several(users, c->nr_entering, simple, c->func, &c->fregs), 0));
 }
 
 /* As ftrace and kprobes do. */

@@ -25,7 +25,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CORE = os.path.join(HERE, '../../../kernel/trace')
-FILES = ['fgraph.c', 'fgraph_stack.c', 'fgraph_stack.h', 'fgraph_users.c', 'fgraph_reserve.c']
+FILES = ['fgraph.c', 'fgraph_context.c', 'fgraph_query.c', 'fgraph_stack.c', 'fgraph_stack.h', 'fgraph_users.c', 'fgraph_reserve.c']
 
 # Each: name, what it matches in a line of code, what it becomes.
 OPERATORS = [
@@ -38,7 +38,7 @@ OPERATORS = [
     ('less-equal', r' <= ', ' < '),
     ('plus', r' \+ 1\b', ' + 0'),
     ('minus', r' - 1\b', ' - 0'),
-    ('flag', r' \| (FGRAPH_[A-Z]+|tail|above|contiguous|context)\b', ''),
+    ('flag', r' \| (FGRAPH_[A-Z]+|tail|above|context)\b', ''),
 ]
 
 

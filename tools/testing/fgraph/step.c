@@ -1420,13 +1420,6 @@ static void setup_last(void)
 
 static void run_last(void)
 {
-	struct {
-		struct fgraph_site	site;
-		struct fgraph_ops	*users[1];
-	} site = {
-		.site = { .nr = 1, .traits = FGRAPH_ALL_SIMPLE },
-		.users = { &last_user },
-	};
 	struct call *c = model_call(10);
 	int i;
 
@@ -1434,7 +1427,7 @@ static void run_last(void)
 	for (i = 0; i < 2; i++) {
 		last_user.entryfunc = i ? late_entered : refuse;
 		preempt_disable_notrace();
-		STEP((fgraph_hook_site(&site.site, 10, &c->fregs), 0));
+		STEP((fgraph_hook_one(&last_user, 10, &c->fregs), 0));
 		preempt_enable_notrace();
 	}
 	if (fgraph_is_trampoline(*c->slot)) {

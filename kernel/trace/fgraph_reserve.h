@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory for shadow stacks, in any context. */
+#ifndef _FGRAPH_RESERVE_H
+#define _FGRAPH_RESERVE_H
+
+#include <linux/types.h>
+
+struct fgraph_stack;
+
+int fgraph_reserve_get(size_t data_size);
+void fgraph_reserve_put(size_t data_size);
+void fgraph_trim_unused(void);
+
+struct fgraph_stack *fgraph_stack_make(void);
+
+/**
+ * struct fgraph_usage - memory of fgraph, in use and ready for use
+ * @stacks:	shadow stacks
+ * @chunks:	their chunks
+ * @bytes:	their size
+ * @reserve_chunks: chunks in the reserve of all CPUs
+ * @reserve_bytes: their size
+ */
+struct fgraph_usage {
+	unsigned long	stacks;
+	unsigned long	chunks;
+	unsigned long	bytes;
+	unsigned long	reserve_chunks;
+	unsigned long	reserve_bytes;
+};
+
+void fgraph_usage(struct fgraph_usage *usage);
+
+#endif /* _FGRAPH_RESERVE_H */
