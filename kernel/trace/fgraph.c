@@ -419,7 +419,8 @@ static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users
 				continue;
 			fgraph_stack_commit(entry, FGRAPH_FRAME);
 			flags = gops->flags;
-			top = frame = (void *)entry++;
+			frame = (void *)entry++;
+			top = frame;
 		}
 		for (; user < end; user++) {
 			struct fgraph_ops *gops = READ_ONCE(*user);

@@ -735,7 +735,7 @@ void check_join(void)
 	end_as_begun(!entry);
 }
 
-/* A call returns: a frame is dropped with the entries on it, each of which leads to the next one. */
+/* A call returns: its frame is dropped with its entries, each of which leads to the next. */
 void check_linked(void)
 {
 	unsigned char s, top, slot = any();

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * For KUnit tests of calls that are really hooked: users who come to know of a call in
+ * each way that there is. Each file that includes this has users of its own.
+ */
+#ifndef _FGRAPH_KUNIT_HOOK_H
+#define _FGRAPH_KUNIT_HOOK_H
+
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/fgraph.h>
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/kthread.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "fgraph_internal.h"
+#include "fgraph_kunit.h"
+
+/* How a user learns that a function was entered. */
+enum via {
+	VIA_FTRACE,	/* its own ftrace_ops */
+	VIA_KPROBE,	/* a kprobe where ftrace can reach */
+	VIA_INT3,	/* where it cannot: a breakpoint */
+	VIA_JUMP,	/* a breakpoint that was optimised */
+};
+
+static const struct via_param {
+	const char	*name;
+	enum via	via;
+	bool		there;
+} via_params[] = {
+	{ "ftrace",	VIA_FTRACE,	IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) },
+	{ "kprobe",	VIA_KPROBE,	IS_ENABLED(CONFIG_KPROBES_ON_FTRACE) },
+	{ "int3",	VIA_INT3,	true },
+	{ "jump",	VIA_JUMP,	IS_ENABLED(CONFIG_OPTPROBES) },
+};
+
+static __maybe_unused const void *via_gen(const void *prev, char *desc)
+{
+	const struct via_param *p = prev ? (const struct via_param *)prev + 1 : via_params;
+
+	for (; p < via_params + ARRAY_SIZE(via_params); p++) {
+		if (p->there) {
+			strscpy(desc, p->name, KUNIT_PARAM_DESC_SIZE);
+			return p;
+		}
+	}
+	return NULL;
+}
+
+#define MAX_FUNCS	3
+#define MAX_USERS	80
+#define MAX_TRACE	48
+
+/**
+ * struct hook_user - a user and what it has seen
+ * @gops:	the user
+ * @filter:	its filter, where ftrace calls it
+ * @kp:		its kprobes, if it finds function entries by them
+ * @via:	whether it does
+ * @hooked:	is it registered?
+ * @veto:	do not ask for the return
+ * @entries:	calls of the entry callback
+ * @returns:	calls of the return callback
+ * @first:	entries at which the return address had not been replaced
+ * @wrong:	returns of another frame or with other data than at entry
+ * @frame:	the last frame
+ * @func:	of that frame
+ * @ret:	of that frame
+ * @retp:	of that frame
+ * @value:	what the function returned
+ * @regs:	registers at return
+ * @full:	were there any?
+ * @frames:	at return, frames on the shadow stack for the place of the call
+ * @joined:	at return, entries in these frames
+ * @parent:	fgraph_parent_data() at the last entry
+ * @trace:	stack trace of the return callback
+ * @depth:	its length
+ */
+struct hook_user {
+	struct fgraph_ops	gops;
+#ifdef CONFIG_FUNCTION_TRACER
+	struct ftrace_ops	filter;
+#endif
+	struct {
+		struct kprobe	kp;
+		struct hook_user	*user;
+	}			kp[MAX_FUNCS];
+	enum via		via;
+	bool			hooked;
+
+	bool			veto;
+	atomic_t		entries;
+	atomic_t		returns;
+	atomic_t		first;
+	atomic_t		wrong;
+	const struct fgraph_frame *frame;
+	unsigned long		func;
+	unsigned long		ret;
+	unsigned long		*retp;
+	unsigned long		value;
+	struct pt_regs		regs;
+	bool			full;
+	unsigned int		frames;
+	unsigned int		joined;
+	void			*parent;
+	unsigned long		trace[MAX_TRACE];
+	unsigned int		depth;
+};
+
+static __maybe_unused struct hook_user users[MAX_USERS];
+
+struct sleeper {
+	const struct fgraph_kunit_targets *t;
+	struct task_struct	*task;
+	struct completion	began;
+	struct completion	go;
+	struct completion	done;
+	unsigned long		value;
+};
+
+static __maybe_unused struct sleeper sleepers[2];
+
+static __maybe_unused enum via via_of(struct kunit *test)
+{
+	return ((const struct via_param *)test->param_value)->via;
+}
+
+static __maybe_unused const struct fgraph_kunit_targets *targets(struct kunit *test)
+{
+	enum via via = via_of(test);
+
+	return via == VIA_FTRACE || via == VIA_KPROBE ? &fgraph_kunit_traced :
+							&fgraph_kunit_hidden;
+}
+
+/* A byte that tells users and depths of recursion apart. */
+static __maybe_unused int fill_of(struct hook_user *u, const struct fgraph_frame *frame)
+{
+	return ((unsigned long)u / sizeof(*u) * 7 + (unsigned long)frame->retp / 16) & 0xff;
+}
+
+static __maybe_unused int note_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+		      void *data, struct ftrace_regs *fregs)
+{
+	struct hook_user *u = container_of(gops, struct hook_user, gops);
+
+	atomic_inc(&u->entries);
+	if (!fgraph_is_trampoline(*fgraph_entry_place((struct pt_regs *)fregs)))
+		atomic_inc(&u->first);
+	u->frame = frame;
+	u->func = frame->func;
+	u->ret = frame->ret;
+	u->retp = frame->retp;
+	u->parent = fgraph_parent_data(gops, frame);
+	memset(data, fill_of(u, frame), gops->data_size);
+	return !u->veto;
+}
+
+static __maybe_unused void note_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			void *data, struct fgraph_regs *regs)
+{
+	struct hook_user *u = container_of(gops, struct hook_user, gops);
+	struct fgraph_stack *st = current->fgraph_stack;
+	void *rec;
+
+	atomic_inc(&u->returns);
+	if ((unsigned long)data % sizeof(long) ||
+	    memchr_inv(data, fill_of(u, frame), gops->data_size))
+		atomic_inc(&u->wrong);
+	u->value = fgraph_return_value(regs);
+	u->full = fgraph_get_regs(regs);
+	if (u->full)
+		u->regs = *fgraph_get_regs(regs);
+	u->frames = 0;
+	u->joined = 0;
+	for (rec = st->top; rec; rec = fgraph_below(rec)) {
+		enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
+
+		if (kind == FGRAPH_FRAME && ((struct fgraph_frame *)rec)->retp == frame->retp)
+			u->frames++;
+		if (kind == FGRAPH_ENTRY && ((struct fgraph_entry *)rec)->frame == frame)
+			u->joined++;
+	}
+}
+
+/* A user that leaves no trace but numbers: for calls in several contexts. */
+static __maybe_unused int count_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+		       void *data, struct ftrace_regs *fregs)
+{
+	struct hook_user *u = container_of(gops, struct hook_user, gops);
+
+	atomic_inc(&u->entries);
+	memset(data, fill_of(u, frame), gops->data_size);
+	return 1;
+}
+
+static __maybe_unused void count_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			 void *data, struct fgraph_regs *regs)
+{
+	struct hook_user *u = container_of(gops, struct hook_user, gops);
+
+	atomic_inc(&u->returns);
+	if (memchr_inv(data, fill_of(u, frame), gops->data_size))
+		atomic_inc(&u->wrong);
+}
+
+static __maybe_unused int user_pre_handler(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct hook_user *u = *(struct hook_user **)(kp + 1);
+
+	fgraph_hook(&u->gops, (unsigned long)kp->addr, regs);
+	return 0;
+}
+
+/* Forbids to replace the breakpoint by a jump. */
+static __maybe_unused void user_post_handler(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static __maybe_unused void unhook(struct hook_user *u)
+{
+	int i;
+
+	if (!u->hooked)
+		return;
+	u->hooked = false;
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (u->via == VIA_FTRACE) {
+		unregister_ftrace_graph(&u->gops);
+		ftrace_free_filter(&u->filter);
+		return;
+	}
+#endif
+	for (i = 0; i < MAX_FUNCS; i++) {
+		if (u->kp[i].user)
+			unregister_kprobe(&u->kp[i].kp);
+		u->kp[i].user = NULL;
+	}
+	remove_user(&u->gops);
+}
+
+struct funcs {
+	void	*func[MAX_FUNCS];
+};
+
+static __maybe_unused int try_hook(struct hook_user *u, void **func)
+{
+	int i, ret;
+
+	if (!u->gops.entryfunc)
+		u->gops.entryfunc = note_entry;
+	if (!u->gops.retfunc)
+		u->gops.retfunc = note_return;
+	u->gops.name = "kunit";
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (u->via == VIA_FTRACE) {
+		u->gops.filter = &u->filter;
+		for (i = 0; i < MAX_FUNCS && func[i]; i++) {
+			ret = ftrace_set_filter_ip(&u->filter, (unsigned long)func[i], 0, 0);
+			if (ret)
+				return ret;
+		}
+		ret = register_ftrace_graph(&u->gops);
+		u->hooked = !ret;
+		return ret;
+	}
+#endif
+	ret = fgraph_user_add(&u->gops);
+	if (ret)
+		return ret;
+	u->hooked = true;
+	for (i = 0; i < MAX_FUNCS && func[i]; i++) {
+		memset(&u->kp[i], 0, sizeof(u->kp[i]));
+		u->kp[i].kp.addr = func[i];
+		u->kp[i].kp.pre_handler = user_pre_handler;
+		if (u->via == VIA_INT3)
+			u->kp[i].kp.post_handler = user_post_handler;
+		u->kp[i].user = u;
+		ret = register_kprobe(&u->kp[i].kp);
+		if (ret) {
+			u->kp[i].user = NULL;
+			break;
+		}
+	}
+	return ret;
+}
+
+static __maybe_unused void hook_funcs(struct kunit *test, struct hook_user *u, struct funcs funcs)
+{
+	u->via = via_of(test);
+	KUNIT_ASSERT_EQ(test, try_hook(u, funcs.func), 0);
+}
+
+/* Hook up to MAX_FUNCS functions for a user, in the way of this test. */
+#define hook(test, u, list...)	\
+	hook_funcs(test, u, (struct funcs) { .func = { list } })
+
+/* After the last hook(): kprobes have become jumps, if they can. */
+static __maybe_unused void hooked(struct kunit *test)
+{
+	if (via_of(test) == VIA_JUMP)
+		wait_for_kprobe_optimizer();
+}
+
+static __maybe_unused unsigned long user_missed(struct hook_user *u)
+{
+	return fgraph_missed(&u->gops, FGRAPH_MISS_MEMORY) +
+	       fgraph_missed(&u->gops, FGRAPH_MISS_NESTED);
+}
+
+/* A user has seen so many calls, each of them whole. */
+static __maybe_unused void expect_calls(struct kunit *test, struct hook_user *u, int calls)
+{
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), calls);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), calls);
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->wrong), 0);
+	KUNIT_EXPECT_EQ(test, user_missed(u), 0);
+}
+
+static __maybe_unused void expect_stack_empty(struct kunit *test)
+{
+	KUNIT_ASSERT_NOT_NULL(test, current->fgraph_stack);
+	KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(current->fgraph_stack));
+	check_clean(test, current->fgraph_stack);
+}
+
+static __maybe_unused void clear(struct hook_user *u, int nr)
+{
+	memset(u, 0, nr * sizeof(*u));
+}
+
+static __maybe_unused int hook_init(struct kunit *test)
+{
+	clear(users, MAX_USERS);
+	memset(sleepers, 0, sizeof(sleepers));
+	return 0;
+}
+
+static __maybe_unused void wake(struct sleeper *s)
+{
+	if (!s->task)
+		return;
+	complete_all(&s->go);
+	kthread_stop(s->task);
+	s->task = NULL;
+}
+
+/* Also after a test that failed half way. */
+static __maybe_unused void hook_exit(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(sleepers); i++)
+		wake(&sleepers[i]);
+	for (i = 0; i < MAX_USERS; i++)
+		unhook(&users[i]);
+	if (!fgraph_nr_users)
+		KUNIT_EXPECT_TRUE(test, wait_no_memory());
+}
+
+static __maybe_unused noinline int sleeper_fn(void *arg)
+{
+	struct sleeper *s = arg;
+
+	s->value = s->t->sleep(&s->began, &s->go);
+	complete(&s->done);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(HZ / 100 + 1);
+	return 0;
+}
+
+/* Returns when the thread is in sleep(). */
+static __maybe_unused void start_sleeper(struct kunit *test, struct sleeper *s)
+{
+	s->t = targets(test);
+	init_completion(&s->began);
+	init_completion(&s->go);
+	init_completion(&s->done);
+	s->task = kthread_run(sleeper_fn, s, "fgraph_kunit");
+	if (IS_ERR(s->task))
+		s->task = NULL;
+	KUNIT_ASSERT_NOT_NULL(test, s->task);
+	wait_for_completion(&s->began);
+	msleep(20);
+}
+
+struct kretprobe_seen {
+	struct kretprobe	rp;
+	unsigned int		entries;
+	unsigned int		returns;
+	unsigned int		wrong;
+	unsigned long		value;
+	unsigned long		ret;
+	unsigned long		new_value;
+};
+
+static __maybe_unused int rp_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+
+	container_of(rp, struct kretprobe_seen, rp)->entries++;
+	memset(ri->data, 0xa5, rp->data_size);
+	return 0;
+}
+
+static __maybe_unused int rp_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+	struct kretprobe_seen *seen = container_of(rp, struct kretprobe_seen, rp);
+
+	seen->returns++;
+	seen->value = regs_return_value(regs);
+	seen->ret = get_kretprobe_retaddr(ri);
+	if (memchr_inv(ri->data, 0xa5, rp->data_size))
+		seen->wrong++;
+	if (seen->new_value)
+		regs_set_return_value(regs, seen->new_value);
+	return 0;
+}
+
+static __maybe_unused struct kretprobe_seen *kretprobe(struct kunit *test, void *func)
+{
+	struct kretprobe_seen *seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	seen->rp.kp.addr = func;
+	seen->rp.entry_handler = rp_entry;
+	seen->rp.handler = rp_handler;
+	seen->rp.data_size = 100;
+	return seen;
+}
+
+/* More kretprobes of one function than fit in a chunk, of all sorts. */
+static __maybe_unused struct chain_seen {
+	struct kretprobe	rp;
+	unsigned int		returns;
+	unsigned int		wrong;
+} chain[70];
+
+static __maybe_unused unsigned int chain_told;
+
+static __maybe_unused int chain_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct chain_seen *seen = container_of(get_kretprobe(ri), struct chain_seen, rp);
+
+	if (regs_get_kernel_argument(regs, 1) != 2)
+		seen->wrong++;
+	return 0;
+}
+
+static __maybe_unused int chain_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct chain_seen *seen = container_of(get_kretprobe(ri), struct chain_seen, rp);
+
+	seen->returns++;
+	chain_told++;
+	if (!regs || regs_return_value(regs) != 3)
+		seen->wrong++;
+	return 0;
+}
+
+/* Each that is on, and nobody else, sees a call, whoever comes and goes. */
+static __maybe_unused void chain_call(struct kunit *test, unsigned int on)
+{
+	unsigned int i, before = chain_told, wrong = 0;
+
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, targets(test)->add(1, 2), 3);
+	expect_stack_empty(test);
+	KUNIT_EXPECT_EQ(test, chain_told - before, on);
+	for (i = 0; i < ARRAY_SIZE(chain); i++)
+		wrong += chain[i].wrong + chain[i].rp.nmissed + chain[i].rp.kp.nmissed;
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+}
+
+/* A callback that calls the function it is for, as deep as it is let. */
+static struct {
+	const struct fgraph_kunit_targets *t;
+	unsigned int depth, max;
+} again;
+
+static __maybe_unused void again_start(const struct fgraph_kunit_targets *t)
+{
+	again.t = t;
+	again.depth = 0;
+	again.max = 0;
+}
+
+static __maybe_unused void again_call(void)
+{
+	if (again.depth == 20)
+		return;
+	again.depth++;
+	again.max = max(again.max, again.depth);
+	again.t->add(1, 2);
+	again.depth--;
+}
+
+static __maybe_unused void again_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			 void *data, struct fgraph_regs *regs)
+{
+	again_call();
+}
+
+/* As ftrace does, where it can: handlers of kprobes may be hooked themselves. */
+static __maybe_unused void hook_now(struct hook_user *u, unsigned long func, struct pt_regs *regs)
+{
+#ifdef CONFIG_FGRAPH_FTRACE
+	struct fgraph_ops *users[] = { &u->gops };
+
+	fgraph_hook_several(users, 1, false, func, (struct ftrace_regs *)regs);
+#else
+	fgraph_hook(&u->gops, func, regs);
+#endif
+}
+
+/* The frame of a call that will never return, at a place in this frame. */
+static __maybe_unused noinline unsigned long abandon(void *arg)
+{
+	unsigned long slot[2] = { (unsigned long)abandon };
+	struct hook_user *u = arg;
+	struct pt_regs regs = { .sp = (unsigned long)slot };
+
+	*fgraph_entry_place(&regs) = (unsigned long)abandon;
+	preempt_disable();
+	hook_now(u, (unsigned long)abandon, &regs);
+	preempt_enable();
+	return fgraph_is_trampoline(READ_ONCE(*fgraph_entry_place(&regs)));
+}
+
+/* Handles each breakpoint, before it looks for recursion. */
+#ifdef CONFIG_ARM64
+#define BREAKPOINT_HANDLER	"kprobe_breakpoint_handler"
+#else
+#define BREAKPOINT_HANDLER	"kprobe_int3_handler"
+#endif
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static __maybe_unused unsigned int plain_calls;
+
+static __maybe_unused void plain_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		       struct ftrace_regs *fregs)
+{
+	plain_calls++;
+}
+
+static __maybe_unused struct ftrace_ops plain_ops = { .func = plain_func };
+
+static __maybe_unused void call_hooked_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			       void *data, struct fgraph_regs *regs)
+{
+	struct hook_user *u = container_of(gops, struct hook_user, gops);
+
+	count_return(gops, frame, data, regs);
+	u->value = fgraph_kunit_traced.add(u->value, 1);
+}
+#endif
+
+#endif /* _FGRAPH_KUNIT_HOOK_H */

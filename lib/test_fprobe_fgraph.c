@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+/* KUnit tests of fprobes as users of fgraph, beside those of lib/test_fprobe.c. */
+#include <kunit/test.h>
+#include <linux/error-injection.h>
+#include <linux/fprobe.h>
+
+#include "../kernel/trace/fgraph_kunit_hook.h"
+
+#ifdef CONFIG_FPROBE
+struct fprobe_seen {
+	struct fprobe	fp;
+	unsigned int	entries;
+	unsigned int	exits;
+};
+
+static void seen_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	container_of(fp, struct fprobe_seen, fp)->entries++;
+}
+
+static void seen_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	container_of(fp, struct fprobe_seen, fp)->exits++;
+}
+
+/* Of fprobes that are called at once, each is called as it would be alone. */
+static void hook_fprobes(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long add = (unsigned long)t->add;
+	struct fprobe_seen *seen;
+	int i, nr = 40;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "fprobes are of functions that ftrace knows");
+	seen = kunit_kcalloc(test, nr, sizeof(*seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	for (i = 0; i < nr; i++) {
+		seen[i].fp.entry_handler = seen_entry;
+		seen[i].fp.exit_handler = seen_exit;
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen[i].fp, &add, 1), 0);
+		/* Between others of the same function. */
+		if (i % 8 == 5)
+			hook(test, &users[i], t->add);
+	}
+	/* One has no use for the return, the next time. */
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen[3].fp), 0);
+	seen[3].fp.exit_handler = NULL;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen[3].fp, &add, 1), 0);
+	for (i = 0; i < nr; i += 4)
+		disable_fprobe(&seen[i].fp);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	for (i = 0; i < nr; i++) {
+		if (i % 2)
+			disable_fprobe(&seen[i].fp);
+		else
+			enable_fprobe(&seen[i].fp);
+	}
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	for (i = 0; i < nr; i++) {
+		unsigned int calls = i % 4 == 2 ? 2 : 1;
+
+		KUNIT_EXPECT_EQ(test, seen[i].entries, calls);
+		KUNIT_EXPECT_EQ(test, seen[i].exits, i == 3 ? 0 : calls);
+		KUNIT_EXPECT_EQ(test, seen[i].fp.nmissed, 0);
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen[i].fp), 0);
+		if (i % 8 == 5)
+			expect_calls(test, &users[i], 2);
+	}
+	expect_stack_empty(test);
+}
+#endif
+
+#ifdef CONFIG_FPROBE
+static unsigned int again_exits;
+
+static void again_enter(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	again_call();
+}
+
+static void again_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	again_exits++;
+}
+#endif
+
+/* An fprobe that keeps kprobes off, on the function that does it. */
+static void hook_fprobe_shared(struct kunit *test)
+{
+#ifdef CONFIG_FPROBE
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long sites[] = { ftrace_location((unsigned long)t->add),
+				  ftrace_location((unsigned long)kprobe_busy_begin) };
+	struct fprobe_seen *seen;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "fprobes are of functions that ftrace knows");
+	seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	seen->fp.entry_handler = seen_entry;
+	seen->fp.exit_handler = seen_exit;
+	seen->fp.flags = FPROBE_FL_KPROBE_SHARED;
+	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&seen->fp, sites, ARRAY_SIZE(sites)), 0);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	expect_stack_empty(test);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen->fp), 0);
+	/* Recursion was seen, and ended. */
+	KUNIT_EXPECT_GE(test, seen->fp.nmissed, 1);
+	KUNIT_EXPECT_GE(test, seen->entries, 2);
+	KUNIT_EXPECT_EQ(test, seen->entries, seen->exits);
+#else
+	kunit_skip(test, "there are no fprobes");
+#endif
+}
+
+/* Calls that an fprobe's handler makes come to an end, from a task's first one on. */
+static void hook_fprobe_in_handler(struct kunit *test)
+{
+#ifdef CONFIG_FPROBE
+	static struct fprobe fp = { .entry_handler = again_enter, .exit_handler = again_exit };
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long site = ftrace_location((unsigned long)t->add);
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "fprobes are of functions that ftrace knows");
+	again_start(t);
+	again_exits = 0;
+	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&fp, &site, 1), 0);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	expect_stack_empty(test);
+	unregister_fprobe(&fp);
+	/* What a handler calls is hooked once more, at most. */
+	KUNIT_EXPECT_GE(test, again.max, 1);
+	KUNIT_EXPECT_LE(test, again.max, 2);
+	KUNIT_EXPECT_EQ(test, again_exits, again.max);
+	KUNIT_EXPECT_EQ(test, fp.nmissed, 1);
+#else
+	kunit_skip(test, "there are no fprobes");
+#endif
+}
+
+#if defined(CONFIG_FUNCTION_ERROR_INJECTION) && defined(CONFIG_FPROBE) && \
+	defined(CONFIG_FUNCTION_GRAPH_TRACER)
+static void override_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	regs_set_return_value(regs, 99);
+	override_function_with_return(regs);
+}
+
+/* The same by an fprobe, before others hook the return and after. */
+static void hook_override_fprobe(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe_seen *seen = kretprobe(test, t->add);
+	unsigned long add = (unsigned long)t->add;
+	struct fprobe_seen *fps;
+	int i;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "fprobes are of functions that ftrace knows");
+	fps = kunit_kcalloc(test, 2, sizeof(*fps), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fps);
+	for (i = 0; i < 2; i++) {
+		fps[i].fp.entry_handler = override_entry;
+		if (i)
+			fps[i].fp.exit_handler = seen_exit;
+		KUNIT_ASSERT_EQ(test, register_fprobe_ips(&fps[i].fp, &add, 1), 0);
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 99);
+		hook(test, &users[i], t->add);
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 99);
+		expect_calls(test, &users[i], 1);
+		/* It says so of one that was unregistered: disabled. */
+		seen->rp.kp.flags = 0;
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&seen->rp), 0);
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 99);
+		expect_stack_empty(test);
+		unregister_kretprobe(&seen->rp);
+		KUNIT_EXPECT_EQ(test, seen->returns, i + 1);
+		expect_calls(test, &users[i], 2);
+		unhook(&users[i]);
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&fps[i].fp), 0);
+	}
+	KUNIT_EXPECT_EQ(test, fps[1].exits, 3);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+}
+#endif
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#if defined(CONFIG_FPROBE) && defined(CONFIG_CONTEXT_TRACKING_IDLE)
+static void expect_seen(struct kunit *test, struct fprobe_seen *seen, unsigned int exits,
+			unsigned long missed)
+{
+	KUNIT_EXPECT_EQ(test, seen->exits, exits);
+	KUNIT_EXPECT_EQ(test, seen->entries, seen->fp.entry_handler ? exits : 0);
+	KUNIT_EXPECT_EQ(test, seen->fp.nmissed, missed);
+}
+
+/* As in the idle loop: RCU does not watch. */
+static int call_idle(const struct fgraph_kunit_targets *t)
+{
+	int value;
+
+	local_irq_disable();
+	ct_idle_enter();
+	value = t->add(1, 2);
+	ct_idle_exit();
+	local_irq_enable();
+	return value;
+}
+
+/* Of users of different kinds that are called at once, each is as if it were alone. */
+static void hook_batch(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	static struct ftrace_ops relies = { .func = plain_func, .flags = FTRACE_OPS_FL_RECURSION };
+	unsigned long add = (unsigned long)t->add;
+	struct hook_user *calls = &users[4];
+	struct fprobe_seen *seen;
+	int i, round;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "fprobes are of functions that ftrace knows");
+	seen = kunit_kcalloc(test, 4, sizeof(*seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	for (i = 0; i < 4; i++) {
+		seen[i].fp.entry_handler = i < 2 ? NULL : seen_entry;
+		seen[i].fp.exit_handler = seen_exit;
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen[i].fp, &add, 1), 0);
+		users[i].gops.entryfunc = i % 2 ? count_entry : NULL;
+		users[i].gops.retfunc = count_return;
+		hook(test, &users[i], t->add);
+	}
+	/* With the fprobes that look at entries, and with the others. */
+	memset(chain, 0, sizeof(chain));
+	for (i = 0; i < 2; i++) {
+		chain[i].rp.kp.addr = (void *)t->add;
+		chain[i].rp.handler = chain_handler;
+		chain[i].rp.entry_handler = i ? chain_entry : NULL;
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
+	}
+	plain_calls = 0;
+	for (round = 0; round < 2; round++) {
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+		/* Of concern to graph tracers alone. */
+		pause_graph_tracing();
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+		unpause_graph_tracing();
+		/* But this is, whose handlers may rely on it. */
+		KUNIT_EXPECT_EQ(test, call_idle(t), 3);
+		/* And this to nobody else. */
+		for (i = 1; i < 3; i++)
+			disable_fprobe(&seen[i].fp);
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+		for (i = 1; i < 3; i++)
+			enable_fprobe(&seen[i].fp);
+		for (i = 0; i < 4; i++) {
+			expect_seen(test, &seen[i], (i % 3 ? 2 : 3) * (round + 1), round + 1);
+			KUNIT_EXPECT_EQ(test, atomic_read(&users[i].returns), 4 * (round + 1));
+		}
+		for (i = 0; i < 2; i++) {
+			KUNIT_EXPECT_EQ(test, chain[i].returns, 3 * (round + 1));
+			KUNIT_EXPECT_EQ(test, chain[i].rp.nmissed, round + 1);
+			KUNIT_EXPECT_EQ(test, chain[i].wrong, 0);
+		}
+		/* The same beside one who relies on ftrace. */
+		if (round)
+			break;
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&relies, add, 0, 0), 0);
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&relies), 0);
+	}
+	KUNIT_EXPECT_EQ(test, plain_calls, 4);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&relies), 0);
+	ftrace_free_filter(&relies);
+	/*
+	 * Now it is called again when it returns, and then once more, which all miss,
+	 * but who is disabled.
+	 */
+	calls->gops.entryfunc = count_entry;
+	calls->gops.retfunc = call_hooked_return;
+	hook(test, calls, t->add);
+	disable_fprobe(&seen[1].fp);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	expect_seen(test, &seen[0], 8, 3);
+	expect_seen(test, &seen[1], 4, 2);
+	expect_seen(test, &seen[2], 6, 3);
+	expect_seen(test, &seen[3], 8, 3);
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen[i].fp), 0);
+		KUNIT_EXPECT_EQ(test, atomic_read(&users[i].returns), 10);
+		KUNIT_EXPECT_EQ(test, user_missed(&users[i]), 1);
+		KUNIT_EXPECT_EQ(test, atomic_read(&users[i].wrong), 0);
+	}
+	for (i = 0; i < 2; i++) {
+		unregister_kretprobe(&chain[i].rp);
+		KUNIT_EXPECT_EQ(test, chain[i].returns, 8);
+		KUNIT_EXPECT_EQ(test, chain[i].rp.nmissed, 3);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&calls->returns), 2);
+	expect_stack_empty(test);
+}
+
+/*
+ * A call that was on its way to the list function when the first was registered
+ * who needs all registers: they have not been saved.
+ */
+static void hook_no_regs(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long add = (unsigned long)t->add, ret = _THIS_IP_;
+	struct ftrace_regs fregs = { };
+	struct fprobe_seen *seen;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "a breakpoint saves all registers");
+	seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	seen->fp.entry_handler = seen_entry;
+	seen->fp.exit_handler = seen_exit;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen->fp, &add, 1), 0);
+	memset(chain, 0, sizeof(chain));
+	chain[0].rp.kp.addr = (void *)add;
+	chain[0].rp.handler = chain_handler;
+	chain[0].rp.entry_handler = chain_entry;
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[0].rp), 0);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+
+	fregs.regs.sp = (unsigned long)&ret;
+	*fgraph_entry_place(&fregs.regs) = ret;
+	arch_ftrace_ops_list_func(ftrace_location(add), 0, NULL, &fregs);
+	KUNIT_EXPECT_EQ(test, *fgraph_entry_place(&fregs.regs), ret);
+	KUNIT_EXPECT_EQ(test, chain[0].returns, 1);
+	KUNIT_EXPECT_EQ(test, chain[0].wrong, 0);
+	expect_seen(test, seen, 1, 0);
+	expect_stack_empty(test);
+	unregister_kretprobe(&chain[0].rp);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen->fp), 0);
+}
+#endif
+#endif
+
+static struct kunit_case fprobe_cases[] = {
+#ifdef CONFIG_FPROBE
+	KUNIT_CASE_PARAM(hook_fprobes, via_gen),
+#endif
+	KUNIT_CASE_PARAM(hook_fprobe_shared, via_gen),
+	KUNIT_CASE_PARAM(hook_fprobe_in_handler, via_gen),
+#if defined(CONFIG_FUNCTION_ERROR_INJECTION) && defined(CONFIG_FPROBE) && \
+	defined(CONFIG_FUNCTION_GRAPH_TRACER)
+	KUNIT_CASE_PARAM(hook_override_fprobe, via_gen),
+#endif
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#if defined(CONFIG_FPROBE) && defined(CONFIG_CONTEXT_TRACKING_IDLE)
+	KUNIT_CASE_PARAM(hook_batch, via_gen),
+	KUNIT_CASE_PARAM(hook_no_regs, via_gen),
+#endif
+#endif
+	{}
+};
+
+static struct kunit_suite fprobe_suite = {
+	.name = "fgraph_fprobe",
+	.init = hook_init,
+	.exit = hook_exit,
+	.test_cases = fprobe_cases,
+};
+
+kunit_test_suite(fprobe_suite);

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0
+/* KUnit tests of kretprobes as users of fgraph, beside those of lib/test_kprobes.c. */
+#include <kunit/test.h>
+#include <linux/error-injection.h>
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+
+#include "../kernel/trace/fgraph_kunit_hook.h"
+
+/* A kretprobe and another user share the frame, whoever was there first. */
+static void hook_join_kretprobe(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe_seen *seen = kretprobe(test, t->add);
+	struct hook_user *u = users;
+	int round;
+
+	for (round = 0; round < 2; round++) {
+		if (round == 0)
+			hook(test, u, t->add);
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&seen->rp), 0);
+		if (round == 1)
+			hook(test, u, t->add);
+		hooked(test);
+		KUNIT_EXPECT_EQ(test, t->add(3, round), 3 + round);
+		unhook(u);
+		unregister_kretprobe(&seen->rp);
+
+		KUNIT_EXPECT_EQ(test, u->value, 3 + round);
+		KUNIT_EXPECT_EQ(test, u->frames, 1);
+		KUNIT_EXPECT_EQ(test, u->joined, 1);
+		KUNIT_EXPECT_TRUE(test, u->full);
+		KUNIT_EXPECT_EQ(test, seen->entries, round + 1);
+		KUNIT_EXPECT_EQ(test, seen->returns, round + 1);
+		KUNIT_EXPECT_EQ(test, seen->wrong, 0);
+		KUNIT_EXPECT_EQ(test, seen->value, 3 + round);
+		KUNIT_EXPECT_EQ(test, seen->ret, u->ret);
+		KUNIT_EXPECT_EQ(test, seen->rp.nmissed, 0);
+		memset(&seen->rp.kp, 0, sizeof(seen->rp.kp));
+		seen->rp.kp.addr = (void *)t->add;
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), 2);
+}
+
+/* What an entry handler finds. */
+static struct entry_found {
+	unsigned int	entries;
+	unsigned int	returns;
+	unsigned int	wrong;
+	unsigned long	ip;
+	struct kprobe	*running;
+} found;
+
+static const struct fgraph_kunit_targets *found_by;
+
+static int found_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+
+	found.entries++;
+	found.ip = instruction_pointer(regs);
+	found.running = kprobe_running();
+	if (user_mode(regs) || regs_get_kernel_argument(regs, 1) != 2 ||
+	    fgraph_is_trampoline(get_kretprobe_retaddr(ri)))
+		found.wrong++;
+	/* A probe on that is skipped. */
+	found_by->nest(found_by, 0);
+	memset(ri->data, 0xa5, rp->data_size);
+	/* Does it want the return? */
+	return regs_get_kernel_argument(regs, 0) != 1;
+}
+
+static int found_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	found.returns++;
+	if (memchr_inv(ri->data, 0xa5, get_kretprobe(ri)->data_size) ||
+	    regs_return_value(regs) != 3)
+		found.wrong++;
+	return 0;
+}
+
+/* An entry handler finds the same, whether a kprobe calls it or ftrace. */
+static void hook_kretprobe_entry(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe *skipped = &kretprobe(test, t->nest)->rp;
+	unsigned long by_kprobe_ip = 0;
+	static struct kprobe kp;
+	int round;
+
+	found_by = t;
+	KUNIT_EXPECT_EQ(test, register_kretprobe(skipped), 0);
+	for (round = 0; round < 2; round++) {
+		struct kretprobe *rp = &kretprobe(test, t->add)->rp;
+
+		memset(&found, 0, sizeof(found));
+		memset(&kp, 0, sizeof(kp));
+		kp.addr = (void *)t->add;
+		kp.post_handler = user_post_handler;
+		if (round == 0)
+			KUNIT_EXPECT_EQ(test, register_kprobe(&kp), 0);
+		rp->entry_handler = found_entry;
+		rp->handler = found_handler;
+		KUNIT_EXPECT_EQ(test, register_kretprobe(rp), 0);
+		hooked(test);
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+		KUNIT_EXPECT_EQ(test, t->add(2, 2), 4);
+		KUNIT_EXPECT_NOT_NULL(test, found.running);
+		if (round == 1 && via_of(test) == VIA_FTRACE) {
+			KUNIT_EXPECT_TRUE(test, rp->kp.flags & KPROBE_FLAG_RETURN);
+			KUNIT_EXPECT_PTR_EQ(test, found.running, &rp->kp);
+		}
+		expect_stack_empty(test);
+		unregister_kretprobe(rp);
+		KUNIT_EXPECT_EQ(test, rp->nmissed, 0);
+		KUNIT_EXPECT_EQ(test, found.entries, 2);
+		KUNIT_EXPECT_EQ(test, found.returns, 1);
+		KUNIT_EXPECT_EQ(test, found.wrong, 0);
+		if (round == 0) {
+			unregister_kprobe(&kp);
+			by_kprobe_ip = found.ip;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, found.ip, by_kprobe_ip);
+	unregister_kretprobe(skipped);
+	KUNIT_EXPECT_EQ(test, skipped->nmissed + skipped->kp.nmissed, 4);
+}
+
+static unsigned int rcu_returns;
+
+static int rcu_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	rcu_returns++;
+	return 0;
+}
+
+/*
+ * Probing the function that tells whether RCU watches: a kretprobe wants to know
+ * that before all else, in the handler of its breakpoint.
+ */
+static void hook_kretprobe_rcu(struct kunit *test)
+{
+	struct kretprobe *rp;
+	int i;
+
+	if (IS_ENABLED(CONFIG_PROVE_RCU) || !IS_ENABLED(CONFIG_TREE_RCU))
+		kunit_skip(test, "each breakpoint calls it, or it is no function");
+	rp = &kretprobe(test, (void *)rcu_is_watching)->rp;
+	rp->entry_handler = NULL;
+	rp->handler = rcu_return;
+	rcu_returns = 0;
+	KUNIT_ASSERT_EQ(test, register_kretprobe(rp), 0);
+	for (i = 0; i < 10; i++)
+		KUNIT_EXPECT_TRUE(test, rcu_is_watching());
+	unregister_kretprobe(rp);
+	KUNIT_EXPECT_GE(test, rcu_returns, 10);
+}
+
+/* A probe that is hit in an interrupt of another one's handler. */
+static struct {
+	struct irq_work			work;
+	const struct fgraph_kunit_targets *t;
+	unsigned int			returns;
+	bool				done;
+} nested;
+
+static void nested_interrupt(struct irq_work *work)
+{
+	nested.t->nest(nested.t, 0);
+	WRITE_ONCE(nested.done, true);
+}
+
+static int nested_outer(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	int ms;
+
+	nested.t->nest(nested.t, 0);
+	irq_work_queue(&nested.work);
+	for (ms = 0; ms < 1000 && !READ_ONCE(nested.done); ms++)
+		mdelay(1);
+	return 0;
+}
+
+static int nested_inner(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	nested.returns++;
+	nested.t->nest(nested.t, 0);
+	return 0;
+}
+
+/*
+ * A kretprobe sees the return of what interrupts a handler, and not of what
+ * handlers call.
+ */
+static void hook_kretprobe_nested(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe_seen *outer = kretprobe(test, t->add), *inner = kretprobe(test, t->nest);
+
+	outer->rp.handler = nested_outer;
+	inner->rp.handler = nested_inner;
+	inner->rp.entry_handler = NULL;
+	nested.work = IRQ_WORK_INIT_HARD(nested_interrupt);
+	nested.t = t;
+	nested.returns = 0;
+	nested.done = false;
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&outer->rp), 0);
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&inner->rp), 0);
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	irq_work_sync(&nested.work);
+	expect_stack_empty(test);
+	unregister_kretprobe(&inner->rp);
+	unregister_kretprobe(&outer->rp);
+	KUNIT_EXPECT_TRUE(test, nested.done);
+	KUNIT_EXPECT_EQ(test, nested.returns, 1);
+	/* By the handler of one, and of the other. */
+	KUNIT_EXPECT_EQ(test, inner->rp.kp.nmissed + inner->rp.nmissed, 2);
+}
+
+static int nested_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	nested.t->nest(nested.t, 0);
+	return 0;
+}
+
+static void nested_post(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
+{
+	nested.t->nest(nested.t, 0);
+}
+
+/* Nor of what the handlers of a breakpoint call, which is an exception as NMIs are. */
+static void hook_kretprobe_in_handlers(struct kunit *test)
+{
+	struct kretprobe_seen *inner;
+	struct kprobe *kp = kunit_kzalloc(test, sizeof(*kp), GFP_KERNEL);
+
+	nested.t = targets(test);
+	nested.returns = 0;
+	inner = kretprobe(test, nested.t->nest);
+	inner->rp.handler = nested_inner;
+	inner->rp.entry_handler = NULL;
+	KUNIT_ASSERT_NOT_NULL(test, kp);
+	kp->addr = (void *)fgraph_kunit_hidden.add;
+	kp->pre_handler = nested_pre;
+	kp->post_handler = nested_post;
+	KUNIT_ASSERT_EQ(test, register_kprobe(kp), 0);
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&inner->rp), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_kunit_hidden.add(1, 2), 3);
+	KUNIT_EXPECT_EQ(test, nested.returns, 0);
+	KUNIT_EXPECT_EQ(test, inner->rp.kp.nmissed + inner->rp.nmissed, 2);
+	unregister_kretprobe(&inner->rp);
+	unregister_kprobe(kp);
+}
+
+static void hook_chain(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned int i, nr = ARRAY_SIZE(chain);
+
+	memset(chain, 0, sizeof(chain));
+	for (i = 0; i < nr; i++) {
+		chain[i].rp.kp.addr = (void *)t->add;
+		chain[i].rp.handler = chain_handler;
+		/* Ftrace calls these apart from the others. */
+		if (i % 3 == 1)
+			chain[i].rp.entry_handler = chain_entry;
+		/* Some have data that fit in a slot, others take more. */
+		chain[i].rp.data_size = i % 7 ? i % 5 ? 0 : 8 : 100;
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
+	}
+	users[0].gops.entryfunc = count_entry;
+	users[0].gops.retfunc = count_return;
+	hook(test, &users[0], t->add);
+	chain_call(test, nr);
+	chain_call(test, nr);
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, chain[i].returns, 2);
+
+	/* Off at both ends and in between, and on again. */
+	for (i = 0; i < nr; i += 3)
+		KUNIT_EXPECT_EQ(test, disable_kretprobe(&chain[i].rp), 0);
+	chain_call(test, nr - DIV_ROUND_UP(nr, 3));
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, chain[i].returns, i % 3 ? 3 : 2);
+	for (i = 0; i < nr; i += 3)
+		KUNIT_EXPECT_EQ(test, enable_kretprobe(&chain[i].rp), 0);
+	chain_call(test, nr);
+
+	/* Some go and come again: then they are newer than the others. */
+	for (i = 1; i < nr; i += 2)
+		unregister_kretprobe(&chain[i].rp);
+	chain_call(test, nr - nr / 2);
+	for (i = 1; i < nr; i += 4) {
+		memset(&chain[i].rp.kp, 0, sizeof(chain[i].rp.kp));
+		chain[i].rp.kp.addr = (void *)t->add;
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
+	}
+	chain_call(test, nr - nr / 4);
+	for (i = 0; i < nr; i++) {
+		if (i % 4 != 3)
+			unregister_kretprobe(&chain[i].rp);
+	}
+	chain_call(test, 0);
+	expect_calls(test, &users[0], 7);
+}
+
+/* Calls that callbacks make come to an end, also with a chain of others on them. */
+static void hook_chain_in_callback(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	int i;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "who calls fgraph_hook() must see to that");
+	memset(chain, 0, sizeof(chain));
+	for (i = 0; i < 3; i++) {
+		chain[i].rp.kp.addr = (void *)t->add;
+		chain[i].rp.handler = chain_handler;
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
+	}
+	again_start(t);
+	users[0].gops.retfunc = again_return;
+	hook(test, &users[0], t->add);
+	hooked(test);
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	expect_stack_empty(test);
+	unhook(&users[0]);
+	for (i = 0; i < 3; i++) {
+		unregister_kretprobe(&chain[i].rp);
+		KUNIT_EXPECT_EQ(test, chain[i].wrong, 0);
+	}
+	/* The call by a callback of that call is not hooked any more. */
+	KUNIT_EXPECT_GE(test, again.max, 1);
+	KUNIT_EXPECT_LE(test, again.max, 2);
+}
+
+#ifdef CONFIG_FUNCTION_ERROR_INJECTION
+/* As what injects errors does: the function is left before it has begun. */
+static int override_handler(struct kprobe *kp, struct pt_regs *regs)
+{
+	regs_set_return_value(regs, 99);
+	override_function_with_return(regs);
+	return 1;
+}
+
+/* A jump cannot be overridden: with this, the breakpoint stays one. */
+static void override_post_handler(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+/* Whoever has hooked the call sees it return all the same, and no frame is left. */
+static void hook_override(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe_seen *seen = kretprobe(test, t->add);
+	struct kprobe *kp = kunit_kzalloc(test, sizeof(*kp), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, kp);
+	kp->addr = (void *)t->add;
+	kp->pre_handler = override_handler;
+	kp->post_handler = override_post_handler;
+	KUNIT_ASSERT_EQ(test, register_kprobe(kp), 0);
+	/* The newest one's turn comes first. */
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&seen->rp), 0);
+	hooked(test);
+	for (i = 1; i <= 100; i++)
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 99);
+	KUNIT_EXPECT_EQ(test, seen->returns, 100);
+	KUNIT_EXPECT_EQ(test, seen->value, 99);
+	expect_stack_empty(test);
+	unregister_kprobe(kp);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	unregister_kretprobe(&seen->rp);
+	KUNIT_EXPECT_EQ(test, seen->returns, 101);
+}
+#endif
+
+/* A kretprobe's breakpoint at the head of a loop: each turn looks like a tail call. */
+static void hook_loop(struct kunit *test)
+{
+	unsigned long slot[2] = { (unsigned long)hook_loop };
+	struct pt_regs regs = { .sp = (unsigned long)slot };
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *u = users;
+	int i;
+
+	u->gops.user.once = true;
+	hook(test, u, t->add);
+	*fgraph_entry_place(&regs) = (unsigned long)hook_loop;
+	preempt_disable();
+	for (i = 0; i < 1000; i++)
+		fgraph_hook(&u->gops, (unsigned long)hook_loop, &regs);
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), 1);
+	KUNIT_EXPECT_EQ(test, user_missed(u), 0);
+	KUNIT_EXPECT_TRUE(test, fgraph_is_trampoline(*fgraph_entry_place(&regs)));
+	fgraph_abandon_calls(slot + 1);
+	expect_stack_empty(test);
+}
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static int late_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+
+	rp->maxactive++;
+	return 0;
+}
+
+/*
+ * A kretprobe hooks a call after functions on the way to its handler were
+ * hooked: their frames are below, and return first.
+ */
+static void hook_late(struct kunit *test)
+{
+	static const char * const on_the_way[] = {
+		BREAKPOINT_HANDLER,
+#ifdef CONFIG_ARM64
+		"brk_handler", "do_debug_exception", "kprobe_handler",
+#else
+		"kprobe_ftrace_handler", "do_int3", "aggr_pre_handler",
+#endif
+	};
+	static struct kretprobe rp[2];
+	static struct kprobe kp;
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *u = users, *way = users + 1;
+	int i, hidden;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "of functions that ftrace knows");
+	for (hidden = 0; hidden < 2; hidden++) {
+		const struct fgraph_kunit_targets *of = hidden ? &fgraph_kunit_hidden : t;
+
+		memset(rp, 0, sizeof(rp));
+		/* Behind a kprobe, else ftrace calls them; or a jump, soon. */
+		memset(&kp, 0, sizeof(kp));
+		kp.addr = (void *)of->add;
+		kp.post_handler = user_post_handler;
+		KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
+		for (i = 0; i < 2; i++) {
+			rp[i].kp.addr = (void *)of->add;
+			rp[i].handler = late_handler;
+			KUNIT_ASSERT_EQ(test, register_kretprobe(&rp[i]), 0);
+		}
+		clear(u, 2);
+		/* Some of these may be inlined, but not the first one. */
+		for (i = 0; i < ARRAY_SIZE(on_the_way); i++)
+			ftrace_set_filter(&way->filter, (char *)on_the_way[i],
+					  strlen(on_the_way[i]), 0);
+		way->gops.entryfunc = count_entry;
+		way->gops.retfunc = count_return;
+		way->gops.data_size = 100;
+		hook(test, way, t->inner);
+		hook(test, u, t->call, t->add);
+		for (i = 0; i < 10; i++)
+			KUNIT_EXPECT_EQ(test, of->add(1, 2), 3);
+		KUNIT_EXPECT_EQ(test, rp[0].maxactive, 10);
+		KUNIT_EXPECT_EQ(test, rp[1].maxactive, 10);
+		KUNIT_EXPECT_GE(test, atomic_read(&way->entries), 10);
+		KUNIT_EXPECT_EQ(test, atomic_read(&way->entries), atomic_read(&way->returns));
+		KUNIT_EXPECT_EQ(test, atomic_read(&way->wrong), 0);
+		expect_calls(test, u, hidden ? 0 : 10);
+		expect_stack_empty(test);
+		unhook(u);
+		unhook(way);
+		for (i = 0; i < 2; i++)
+			unregister_kretprobe(&rp[i]);
+		unregister_kprobe(&kp);
+	}
+}
+#endif
+
+static struct kunit_case kretprobe_cases[] = {
+	KUNIT_CASE_PARAM(hook_join_kretprobe, via_gen),
+	KUNIT_CASE_PARAM(hook_kretprobe_entry, via_gen),
+	KUNIT_CASE_PARAM(hook_kretprobe_rcu, via_gen),
+	KUNIT_CASE_PARAM(hook_kretprobe_nested, via_gen),
+	KUNIT_CASE_PARAM(hook_kretprobe_in_handlers, via_gen),
+	KUNIT_CASE_PARAM(hook_chain, via_gen),
+	KUNIT_CASE_PARAM(hook_chain_in_callback, via_gen),
+#ifdef CONFIG_FUNCTION_ERROR_INJECTION
+	KUNIT_CASE_PARAM(hook_override, via_gen),
+#endif
+	KUNIT_CASE_PARAM(hook_loop, via_gen),
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	KUNIT_CASE_PARAM(hook_late, via_gen),
+#endif
+	{}
+};
+
+static struct kunit_suite kretprobe_suite = {
+	.name = "fgraph_kretprobe",
+	.init = hook_init,
+	.exit = hook_exit,
+	.test_cases = kretprobe_cases,
+};
+
+kunit_test_suite(kretprobe_suite);
