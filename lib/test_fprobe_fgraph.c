@@ -6,7 +6,12 @@
 
 #include "../kernel/trace/fgraph_kunit_hook.h"
 
-#ifdef CONFIG_FPROBE
+/* Fprobes are of functions that ftrace knows. */
+static const void *via_ftrace(const void *prev, char *desc)
+{
+	return prev ? NULL : via_gen(NULL, desc);
+}
+
 struct fprobe_seen {
 	struct fprobe	fp;
 	unsigned int	entries;
@@ -23,6 +28,52 @@ static void seen_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs,
 	container_of(fp, struct fprobe_seen, fp)->exits++;
 }
 
+static unsigned int wrong_args;
+
+static void check_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	wrong_args += regs_get_kernel_argument(regs, 0) != 1 ||
+		      regs_get_kernel_argument(regs, 1) != 2;
+	container_of(fp, struct fprobe_seen, fp)->entries++;
+}
+
+static void check_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+{
+	wrong_args += regs_return_value(regs) != 3;
+	container_of(fp, struct fprobe_seen, fp)->exits++;
+}
+
+/*
+ * A static one, whose ops ftrace may keep a trampoline for, is registered again with
+ * other handlers: each finds its registers.
+ */
+static void hook_fprobe_again(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long add = (unsigned long)t->add;
+	static struct fprobe_seen seen;
+	int i;
+
+	wrong_args = 0;
+	memset(&seen, 0, sizeof(seen));
+	for (i = 0; i < 8; i++) {
+		/* All changes from one to another, but of neither. */
+		unsigned int handlers = "\1\2\3\1\3\2\1\2"[i];
+
+		seen.entries = 0;
+		seen.exits = 0;
+		seen.fp.entry_handler = handlers & 1 ? check_entry : NULL;
+		seen.fp.exit_handler = handlers & 2 ? check_exit : NULL;
+		KUNIT_ASSERT_EQ(test, register_fprobe_ips(&seen.fp, &add, 1), 0);
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen.fp), 0);
+		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+		KUNIT_EXPECT_EQ(test, seen.entries, handlers & 1);
+		KUNIT_EXPECT_EQ(test, seen.exits, handlers >> 1);
+	}
+	KUNIT_EXPECT_EQ(test, wrong_args, 0);
+}
+
 /* Of fprobes that are called at once, each is called as it would be alone. */
 static void hook_fprobes(struct kunit *test)
 {
@@ -31,8 +82,6 @@ static void hook_fprobes(struct kunit *test)
 	struct fprobe_seen *seen;
 	int i, nr = 40;
 
-	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "fprobes are of functions that ftrace knows");
 	seen = kunit_kcalloc(test, nr, sizeof(*seen), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, seen);
 	for (i = 0; i < nr; i++) {
@@ -69,9 +118,7 @@ static void hook_fprobes(struct kunit *test)
 	}
 	expect_stack_empty(test);
 }
-#endif
 
-#ifdef CONFIG_FPROBE
 static unsigned int again_exits;
 
 static void again_enter(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
@@ -83,19 +130,15 @@ static void again_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs
 {
 	again_exits++;
 }
-#endif
 
 /* An fprobe that keeps kprobes off, on the function that does it. */
 static void hook_fprobe_shared(struct kunit *test)
 {
-#ifdef CONFIG_FPROBE
 	const struct fgraph_kunit_targets *t = targets(test);
 	unsigned long sites[] = { ftrace_location((unsigned long)t->add),
 				  ftrace_location((unsigned long)kprobe_busy_begin) };
 	struct fprobe_seen *seen;
 
-	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "fprobes are of functions that ftrace knows");
 	seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, seen);
 	seen->fp.entry_handler = seen_entry;
@@ -109,21 +152,15 @@ static void hook_fprobe_shared(struct kunit *test)
 	KUNIT_EXPECT_GE(test, seen->fp.nmissed, 1);
 	KUNIT_EXPECT_GE(test, seen->entries, 2);
 	KUNIT_EXPECT_EQ(test, seen->entries, seen->exits);
-#else
-	kunit_skip(test, "there are no fprobes");
-#endif
 }
 
 /* Calls that an fprobe's handler makes come to an end, from a task's first one on. */
 static void hook_fprobe_in_handler(struct kunit *test)
 {
-#ifdef CONFIG_FPROBE
 	static struct fprobe fp = { .entry_handler = again_enter, .exit_handler = again_exit };
 	const struct fgraph_kunit_targets *t = targets(test);
 	unsigned long site = ftrace_location((unsigned long)t->add);
 
-	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "fprobes are of functions that ftrace knows");
 	again_start(t);
 	again_exits = 0;
 	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&fp, &site, 1), 0);
@@ -135,13 +172,9 @@ static void hook_fprobe_in_handler(struct kunit *test)
 	KUNIT_EXPECT_LE(test, again.max, 2);
 	KUNIT_EXPECT_EQ(test, again_exits, again.max);
 	KUNIT_EXPECT_EQ(test, fp.nmissed, 1);
-#else
-	kunit_skip(test, "there are no fprobes");
-#endif
 }
 
-#if defined(CONFIG_FUNCTION_ERROR_INJECTION) && defined(CONFIG_FPROBE) && \
-	defined(CONFIG_FUNCTION_GRAPH_TRACER)
+#if defined(CONFIG_FUNCTION_ERROR_INJECTION) && defined(CONFIG_FUNCTION_GRAPH_TRACER)
 static void override_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
 {
 	regs_set_return_value(regs, 99);
@@ -157,8 +190,6 @@ static void hook_override_fprobe(struct kunit *test)
 	struct fprobe_seen *fps;
 	int i;
 
-	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "fprobes are of functions that ftrace knows");
 	fps = kunit_kcalloc(test, 2, sizeof(*fps), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, fps);
 	for (i = 0; i < 2; i++) {
@@ -186,8 +217,7 @@ static void hook_override_fprobe(struct kunit *test)
 }
 #endif
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-#if defined(CONFIG_FPROBE) && defined(CONFIG_CONTEXT_TRACKING_IDLE)
+#if defined(CONFIG_FUNCTION_GRAPH_TRACER) && defined(CONFIG_CONTEXT_TRACKING_IDLE)
 static void expect_seen(struct kunit *test, struct fprobe_seen *seen, unsigned int exits,
 			unsigned long missed)
 {
@@ -219,8 +249,6 @@ static void hook_batch(struct kunit *test)
 	struct fprobe_seen *seen;
 	int i, round;
 
-	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "fprobes are of functions that ftrace knows");
 	seen = kunit_kcalloc(test, 4, sizeof(*seen), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, seen);
 	for (i = 0; i < 4; i++) {
@@ -311,8 +339,6 @@ static void hook_no_regs(struct kunit *test)
 	struct ftrace_regs fregs = { };
 	struct fprobe_seen *seen;
 
-	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "a breakpoint saves all registers");
 	seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, seen);
 	seen->fp.entry_handler = seen_entry;
@@ -337,23 +363,18 @@ static void hook_no_regs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen->fp), 0);
 }
 #endif
-#endif
 
 static struct kunit_case fprobe_cases[] = {
-#ifdef CONFIG_FPROBE
-	KUNIT_CASE_PARAM(hook_fprobes, via_gen),
+	KUNIT_CASE_PARAM(hook_fprobes, via_ftrace),
+	KUNIT_CASE_PARAM(hook_fprobe_again, via_ftrace),
+	KUNIT_CASE_PARAM(hook_fprobe_shared, via_ftrace),
+	KUNIT_CASE_PARAM(hook_fprobe_in_handler, via_ftrace),
+#if defined(CONFIG_FUNCTION_ERROR_INJECTION) && defined(CONFIG_FUNCTION_GRAPH_TRACER)
+	KUNIT_CASE_PARAM(hook_override_fprobe, via_ftrace),
 #endif
-	KUNIT_CASE_PARAM(hook_fprobe_shared, via_gen),
-	KUNIT_CASE_PARAM(hook_fprobe_in_handler, via_gen),
-#if defined(CONFIG_FUNCTION_ERROR_INJECTION) && defined(CONFIG_FPROBE) && \
-	defined(CONFIG_FUNCTION_GRAPH_TRACER)
-	KUNIT_CASE_PARAM(hook_override_fprobe, via_gen),
-#endif
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-#if defined(CONFIG_FPROBE) && defined(CONFIG_CONTEXT_TRACKING_IDLE)
-	KUNIT_CASE_PARAM(hook_batch, via_gen),
-	KUNIT_CASE_PARAM(hook_no_regs, via_gen),
-#endif
+#if defined(CONFIG_FUNCTION_GRAPH_TRACER) && defined(CONFIG_CONTEXT_TRACKING_IDLE)
+	KUNIT_CASE_PARAM(hook_batch, via_ftrace),
+	KUNIT_CASE_PARAM(hook_no_regs, via_ftrace),
 #endif
 	{}
 };
