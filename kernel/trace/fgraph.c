@@ -399,11 +399,16 @@ static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users
 	struct fgraph_ops **user = users, **end, **all = users + nr;
 	struct fgraph_frame *frame = NULL;
 	struct fgraph_entry *entry;
+	void *top = NULL, *cover;
 	unsigned int flags = 0;
-	void *top, *cover;
 
 	do {
+		void *left = top;
+
 		top = READ_ONCE(st->top);
+		/* Something that an interrupt called was abandoned. */
+		if (unlikely(frame && top != left))
+			break;
 		nr = all - user;
 		cover = fgraph_cover(st, top, &nr);
 		if (unlikely(!cover))
@@ -437,7 +442,7 @@ static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users
 	} while (unlikely(user < all));
 	if (likely(frame))
 		fgraph_set_trampoline(flags, regs);
-	/* There is no memory. */
+	/* There is no memory, or something is in between. */
 	if (unlikely(user < all))
 		fgraph_hook_each(user, all - user, func, regs);
 }

@@ -401,8 +401,9 @@ static void fgraph_site_set_only(struct fgraph_site *site)
 
 	if (site->nr == 1 && site->simple && !site->ask)
 		only = site->users[0];
-	WRITE_ONCE(site->only[false], site->regs ? NULL : only);
-	WRITE_ONCE(site->only[true], site->regs ? only : NULL);
+	/* Pair with the dependency in fgraph_ftrace_entry(): what @only points to is there. */
+	smp_store_release(&site->only[false], site->regs ? NULL : only);
+	smp_store_release(&site->only[true], site->regs ? only : NULL);
 }
 
 /* Append a user to a site that has room. Readers see it when @nr has grown. */

@@ -143,7 +143,7 @@ static __maybe_unused int fill_of(struct hook_user *u, const struct fgraph_frame
 }
 
 static __maybe_unused int note_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-		      void *data, struct ftrace_regs *fregs)
+				     void *data, struct ftrace_regs *fregs)
 {
 	struct hook_user *u = container_of(gops, struct hook_user, gops);
 
@@ -160,7 +160,7 @@ static __maybe_unused int note_entry(struct fgraph_ops *gops, const struct fgrap
 }
 
 static __maybe_unused void note_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-			void *data, struct fgraph_regs *regs)
+				       void *data, struct fgraph_regs *regs)
 {
 	struct hook_user *u = container_of(gops, struct hook_user, gops);
 	struct fgraph_stack *st = current->fgraph_stack;
@@ -188,7 +188,7 @@ static __maybe_unused void note_return(struct fgraph_ops *gops, const struct fgr
 
 /* A user that leaves no trace but numbers: for calls in several contexts. */
 static __maybe_unused int count_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-		       void *data, struct ftrace_regs *fregs)
+				      void *data, struct ftrace_regs *fregs)
 {
 	struct hook_user *u = container_of(gops, struct hook_user, gops);
 
@@ -198,7 +198,7 @@ static __maybe_unused int count_entry(struct fgraph_ops *gops, const struct fgra
 }
 
 static __maybe_unused void count_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-			 void *data, struct fgraph_regs *regs)
+					void *data, struct fgraph_regs *regs)
 {
 	struct hook_user *u = container_of(gops, struct hook_user, gops);
 
@@ -216,7 +216,8 @@ static __maybe_unused int user_pre_handler(struct kprobe *kp, struct pt_regs *re
 }
 
 /* Forbids to replace the breakpoint by a jump. */
-static __maybe_unused void user_post_handler(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+static __maybe_unused void user_post_handler(struct kprobe *kp, struct pt_regs *regs,
+					     unsigned long flags)
 {
 }
 
@@ -500,7 +501,7 @@ static __maybe_unused void again_call(void)
 }
 
 static __maybe_unused void again_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-			 void *data, struct fgraph_regs *regs)
+					void *data, struct fgraph_regs *regs)
 {
 	again_call();
 }
@@ -541,16 +542,17 @@ static __maybe_unused noinline unsigned long abandon(void *arg)
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 static __maybe_unused unsigned int plain_calls;
 
-static __maybe_unused void plain_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-		       struct ftrace_regs *fregs)
+static __maybe_unused void plain_func(unsigned long ip, unsigned long parent_ip,
+				      struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	plain_calls++;
 }
 
 static __maybe_unused struct ftrace_ops plain_ops = { .func = plain_func };
 
-static __maybe_unused void call_hooked_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-			       void *data, struct fgraph_regs *regs)
+static __maybe_unused void call_hooked_return(struct fgraph_ops *gops,
+					      const struct fgraph_frame *frame, void *data,
+					      struct fgraph_regs *regs)
 {
 	struct hook_user *u = container_of(gops, struct hook_user, gops);
 
