@@ -401,8 +401,9 @@ static void fgraph_site_set_only(struct fgraph_site *site)
 
 	if (site->nr == 1 && site->simple && !site->ask)
 		only = site->users[0];
-	/* Pair with the dependency in fgraph_ftrace_entry(): what @only points to is there. */
+	/* Pairs with the dependency in fgraph_ftrace_entry(): what is pointed to is there. */
 	smp_store_release(&site->only[false], site->regs ? NULL : only);
+	/* As above. */
 	smp_store_release(&site->only[true], site->regs ? only : NULL);
 }
 
