@@ -2,10 +2,10 @@
 # shellcheck shell=bash
 target=fgraph_bench_target
 
-events() { # NR
+events() { # NR [ARGUMENTS]
 	local i
 	for i in $(seq "$1"); do
-		echo "r:bench$i $target ret=\$retval"
+		echo "r:bench$i $target ${2:-ret=\$retval}"
 	done >kprobe_events
 	echo 1 >events/kprobes/enable
 }
