@@ -80,11 +80,11 @@ events 1
 measure r-event plain
 no_events
 # Where the kernel has them.
-if grep -q '\$duration' README; then
-	events 1 'ret=$retval n=$arg1'
+if grep -qF 'duration, ' README; then
+	events 1 "ret=\$retval n=\$arg1"
 	measure r-event-arg plain
 	no_events
-	events 1 'ret=$retval dur=$duration'
+	events 1 "ret=\$retval dur=\$duration"
 	measure r-event-duration plain
 	echo 'dur > 1000000000' >events/kprobes/bench1/filter
 	measure r-event-discarded plain
