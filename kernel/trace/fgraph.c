@@ -70,23 +70,24 @@ static __always_inline void fgraph_set_trampoline(unsigned int flags, struct pt_
 		WRITE_ONCE(*place, (unsigned long)fgraph_trampoline_light);
 }
 
+/* What interrupts uses the same slot, until the top has moved and once it is back. */
 static __always_inline void fgraph_fill_frame(struct fgraph_frame *frame, unsigned long tag,
 					      unsigned long func, unsigned long ret,
 					      unsigned long *retp)
 {
-	frame->tag = tag;
-	frame->func = func;
-	frame->ret = ret;
-	frame->retp = retp;
+	WRITE_ONCE(frame->tag, tag);
+	WRITE_ONCE(frame->func, func);
+	WRITE_ONCE(frame->ret, ret);
+	WRITE_ONCE(frame->retp, retp);
 }
 
 static __always_inline void fgraph_fill_entry(struct fgraph_entry *entry,
 					      struct fgraph_ops *gops,
 					      struct fgraph_frame *frame)
 {
-	entry->tag = gops->user.tag;
-	entry->row = gops->user.row;
-	entry->frame = frame;
+	WRITE_ONCE(entry->tag, gops->user.tag);
+	WRITE_ONCE(entry->row, gops->user.row);
+	WRITE_ONCE(entry->frame, frame);
 }
 
 /* Ask a user whether it wants the return, where it may be that it has no callback. */
@@ -433,7 +434,7 @@ static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users
 			fgraph_fill_entry(entry, gops, frame);
 			if (!fgraph_ask(gops, frame, entry->data, regs))
 				continue;
-			entry->below = top;
+			WRITE_ONCE(entry->below, top);
 			fgraph_stack_commit(entry, FGRAPH_ENTRY | FGRAPH_LINKED);
 			flags |= gops->flags;
 			top = entry++;

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "fgraph_ftrace.h"
 #include "fgraph_internal.h"
 #include "fgraph_kunit.h"
 #include "ftrace_internal.h"
@@ -23,7 +24,8 @@
  * @registered:	is it?
  * @adds:	calls of add() at entry
  * @pairs:	calls of pair() at entry
- * @returns:	of either
+ * @others:	calls of freed() or reloaded() at entry
+ * @returns:	of any
  * @turn:	when it was called for the last time, counted over all users
  * @regs:	calls for which all registers were saved
  */
@@ -33,6 +35,7 @@ struct site_user {
 	bool			registered;
 	unsigned int		adds;
 	unsigned int		pairs;
+	unsigned int		others;
 	unsigned int		returns;
 	unsigned int		turn;
 	unsigned int		regs;
@@ -42,6 +45,8 @@ static struct site_user site_users[NR_USERS];
 static unsigned int site_turn;
 static struct task_struct *site_task;
 static unsigned long site_add, site_pair;
+/* The function of a module that goes in this case, or 0. */
+static unsigned long site_gone;
 
 /* Users of all functions are called for others as well, and in other tasks. */
 static int site_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
@@ -49,12 +54,16 @@ static int site_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 {
 	struct site_user *u = container_of(gops, struct site_user, gops);
 
-	if (current != site_task || (frame->func != site_add && frame->func != site_pair))
+	if (current != site_task)
 		return 0;
 	if (frame->func == site_add)
 		u->adds++;
-	else
+	else if (frame->func == site_pair)
 		u->pairs++;
+	else if (frame->func == site_gone)
+		u->others++;
+	else
+		return 0;
 	u->turn = ++site_turn;
 	if (ftrace_regs_saved(fregs))
 		u->regs++;
@@ -78,7 +87,8 @@ static void site_expect(struct kunit *test, struct site_user *u, int adds, int p
 {
 	KUNIT_EXPECT_EQ_MSG(test, u->adds, adds, "user %td", u - site_users);
 	KUNIT_EXPECT_EQ_MSG(test, u->pairs, pairs, "user %td", u - site_users);
-	KUNIT_EXPECT_EQ_MSG(test, u->returns, adds + pairs, "user %td", u - site_users);
+	KUNIT_EXPECT_EQ_MSG(test, u->returns, adds + pairs + u->others, "user %td",
+			    u - site_users);
 }
 
 static void site_filter(struct kunit *test, struct site_user *u, unsigned long ip, int remove)
@@ -107,6 +117,7 @@ static int site_init(struct kunit *test)
 {
 	memset(site_users, 0, sizeof(site_users));
 	site_turn = 0;
+	site_gone = 0;
 	site_task = current;
 	site_add = ftrace_location((unsigned long)fgraph_kunit_traced.add);
 	site_pair = ftrace_location((unsigned long)fgraph_kunit_traced.pair);
@@ -354,6 +365,163 @@ static void site_replaced(struct kunit *test)
 	site_expect(test, stays, calls, 0);
 }
 
+/* The last ops that ftrace would call for a function, of how many there are. */
+static struct ftrace_ops *site_ops(unsigned long ip, int *nr)
+{
+	struct ftrace_ops *op, *wants = NULL;
+	struct pt_regs regs;
+
+	lockdep_assert_held(&ftrace_lock);
+	*nr = 0;
+	rcu_read_lock();
+	do_for_each_ftrace_op(op, ftrace_ops_list) {
+		/* An empty list has one element. @regs are there, for those that need them. */
+		if (op != &ftrace_list_end && ftrace_ops_test(op, ip, &regs)) {
+			wants = op;
+			(*nr)++;
+		}
+	} while_for_each_ftrace_op(op);
+	rcu_read_unlock();
+	return wants;
+}
+
+static int site_nr_ops(unsigned long ip)
+{
+	int nr;
+
+	mutex_lock(&ftrace_lock);
+	site_ops(ip, &nr);
+	mutex_unlock(&ftrace_lock);
+	return nr;
+}
+
+/*
+ * The functions of a module go while users with a filter on them are registered. The
+ * users live on, and have nothing to do with whatever comes to be at that address.
+ */
+static void site_freed(struct kunit *test)
+{
+	struct site_user *only = &site_users[0], *both = &site_users[1], *regs = &site_users[2];
+	unsigned long freed = ftrace_location((unsigned long)fgraph_kunit_traced.freed);
+	struct site_user *u;
+
+	if (!freed)
+		kunit_skip(test, "it is gone since this ran before");
+	site_gone = freed;
+	site_filter(test, only, freed, 0);
+	site_register(test, only);
+	site_filter(test, both, site_add, 0);
+	site_filter(test, both, freed, 0);
+	site_register(test, both);
+	if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+		regs->gops.flags = FGRAPH_ENTRY_REGS;
+	site_filter(test, regs, freed, 0);
+	site_register(test, regs);
+	KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.freed(1), 2);
+	site_call();
+	for (u = only; u <= regs; u++)
+		KUNIT_EXPECT_EQ(test, u->others, 1);
+
+	/* As ftrace does it where a module's init functions go; these stay, but unknown. */
+	ftrace_free_mem(NULL, (void *)freed, (void *)freed + 1);
+	KUNIT_EXPECT_EQ(test, ftrace_location(freed), 0);
+	/* Nobody is called for it, and who wanted that alone does not want all now. */
+	KUNIT_EXPECT_EQ(test, site_nr_ops(freed), 0);
+	KUNIT_EXPECT_EQ(test, site_nr_ops(site_pair), 0);
+	KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.freed(1), 2);
+	site_call();
+	for (u = only; u <= regs; u++)
+		KUNIT_EXPECT_EQ(test, u->others, 1);
+	site_expect(test, only, 0, 0);
+	site_expect(test, both, 2, 0);
+	site_expect(test, regs, 0, 0);
+
+	/* Filters change as before, but not to what is no function any more. */
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&both->filter, freed, 0, 0), -EINVAL);
+	site_filter(test, only, site_pair, 0);
+	site_filter(test, regs, site_add, 0);
+	site_call();
+	site_expect(test, only, 0, 1);
+	site_expect(test, both, 3, 0);
+	site_expect(test, regs, 1, 0);
+	site_unregister(test, both);
+	site_unregister(test, regs);
+	site_call();
+	site_expect(test, only, 0, 2);
+	site_expect(test, both, 3, 0);
+	site_expect(test, regs, 1, 0);
+	for (u = only; u <= regs; u++)
+		KUNIT_EXPECT_EQ(test, u->others, 1);
+}
+
+/*
+ * A module goes and comes back to the same addresses. With the ops off meanwhile, ftrace
+ * counts nobody for the function, as in the new record of a module that was loaded.
+ */
+static void site_reload(struct kunit *test, unsigned long ip)
+{
+	struct ftrace_ops *op;
+	int nr, ret = -ENOENT;
+
+	mutex_lock(&ftrace_lock);
+	op = site_ops(ip, &nr);
+	if (nr == 1)
+		ret = ftrace_shutdown(op, 0);
+	fgraph_forget_functions(ip, ip + 1);
+	if (!ret)
+		ret = ftrace_startup(op, 0);
+	mutex_unlock(&ftrace_lock);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+}
+
+/*
+ * Functions that come back are like new ones. A user with a filter on them is called when
+ * that is applied again, and once for each call; a user of all functions at once.
+ */
+static void site_reloaded(struct kunit *test)
+{
+	unsigned long reloaded = ftrace_location((unsigned long)fgraph_kunit_traced.reloaded);
+	struct site_user *u = &site_users[0], *all = &site_users[1];
+	int round;
+
+	site_gone = reloaded;
+	site_filter(test, u, reloaded, 0);
+	site_register(test, u);
+	KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.reloaded(1), 2);
+	for (round = 1; round <= 3; round++) {
+		KUNIT_EXPECT_EQ(test, u->others, round);
+		site_reload(test, reloaded);
+		/* Ftrace calls nobody for it, and nobody for what no filter has. */
+		KUNIT_EXPECT_EQ(test, site_nr_ops(reloaded), 0);
+		KUNIT_EXPECT_EQ(test, site_nr_ops(site_pair), 0);
+		KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.reloaded(1), 2);
+		KUNIT_EXPECT_EQ(test, u->others, round);
+		/* The user's filter has it still, whatever else is set there. */
+		site_filter(test, u, round == 1 ? site_add : reloaded, 0);
+		KUNIT_EXPECT_EQ(test, site_nr_ops(reloaded), 1);
+		KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.reloaded(1), 2);
+	}
+	site_call();
+	site_expect(test, u, 1, 0);
+	KUNIT_EXPECT_EQ(test, u->others, 4);
+
+	site_register(test, all);
+	KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.reloaded(1), 2);
+	KUNIT_EXPECT_EQ(test, u->others, 5);
+	site_reload(test, reloaded);
+	KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.reloaded(1), 2);
+	KUNIT_EXPECT_EQ(test, all->others, 2);
+	KUNIT_EXPECT_EQ(test, u->others, 5);
+	site_call();
+	site_expect(test, u, 2, 0);
+	/* That its function has gone keeps no user from going. */
+	site_unregister(test, u);
+	KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.reloaded(1), 2);
+	KUNIT_EXPECT_EQ(test, all->others, 3);
+	site_unregister(test, all);
+	KUNIT_EXPECT_EQ(test, site_nr_ops(reloaded), 0);
+}
+
 static struct kunit_case site_cases[] = {
 	KUNIT_CASE(site_order),
 	KUNIT_CASE(site_filter_changes),
@@ -362,6 +530,8 @@ static struct kunit_case site_cases[] = {
 	KUNIT_CASE(site_regs),
 	KUNIT_CASE(site_foreign_ops),
 	KUNIT_CASE(site_replaced),
+	KUNIT_CASE(site_freed),
+	KUNIT_CASE(site_reloaded),
 	{}
 };
 

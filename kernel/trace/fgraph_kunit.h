@@ -39,6 +39,9 @@ struct fgraph_kunit_targets {
 	unsigned long (*call)(unsigned long (*fn)(void *), void *arg);
 	/* Says that it began, and waits. Returns 42. */
 	unsigned long (*sleep)(struct completion *began, struct completion *go);
+	/* As of a module that goes, and of one that comes back: return x + 1. */
+	unsigned long (*freed)(unsigned long x);
+	unsigned long (*reloaded)(unsigned long x);
 };
 
 extern const struct fgraph_kunit_targets fgraph_kunit_traced;

@@ -81,6 +81,19 @@ static noinline unsigned long T(sleep)(struct completion *began,
 	return 42;
 }
 
+/* For functions that go, as those of modules do: no case but theirs may use these. */
+static noinline unsigned long T(freed)(unsigned long x)
+{
+	barrier();
+	return x + 1;
+}
+
+static noinline unsigned long T(reloaded)(unsigned long x)
+{
+	barrier();
+	return x + 1;
+}
+
 const struct fgraph_kunit_targets FGRAPH_KUNIT_TABLE = {
 	.add		= T(add),
 	.pair		= T(pair),
@@ -92,4 +105,6 @@ const struct fgraph_kunit_targets FGRAPH_KUNIT_TABLE = {
 	.inner		= T(inner),
 	.call		= T(call),
 	.sleep		= T(sleep),
+	.freed		= T(freed),
+	.reloaded	= T(reloaded),
 };

@@ -1,5 +1,5 @@
 #!/bin/bash
-# boot: own SMP=2 MEM=2G TIMEOUT=300
+# boot: own SMP=2 MEM=2G TIMEOUT=600
 # Torture of fgraph for TORTURE_SECONDS (20): lib/fgraph_torture.c, and around
 # it what a module cannot do itself. The module must say SUCCESS, the memory of
 # all shadow stacks must come back, and no stack may show a trampoline as a
@@ -229,8 +229,9 @@ echo 0 >events/kprobes/enable
 echo >kprobe_events
 [ ! -e /tmp/no-faults ] || complain 'no allocation was made to fail'
 dmesg -C
-# A kretprobe that is just being registered holds the module.
-for _ in $(seq 100); do
+# A kretprobe that is just being registered holds the module. The number of tries is
+# a guard only: it has room for a machine that is busy.
+for _ in $(seq 600); do
 	rmmod fgraph_torture 2>/tmp/rmmod && break
 	sleep 0.1
 done
@@ -251,7 +252,7 @@ for i in sleepers printed samples; do
 		complain "a stack has a trampoline as a caller, or nothing: $i"
 	fi
 done
-for _ in $(seq 50); do
+for _ in $(seq 600); do
 	after=$(tail -n 1 fgraph_users)
 	[ "$after" != "$before" ] || break
 	sleep 0.1
