@@ -18,6 +18,7 @@ import argparse
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -78,12 +79,13 @@ def mutants():
 
 
 def run(command, directory, seconds):
-    try:
-        done = subprocess.run(command, cwd=HERE, timeout=seconds, capture_output=True,
-                              env=dict(os.environ, CORE=directory + '/core', O=directory + '/build'))
-        return done.returncode
-    except subprocess.TimeoutExpired:
-        return -1
+    """Each process has so many seconds of CPU time: a busy machine finds no mutants."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+    done = subprocess.run(command, cwd=HERE, preexec_fn=limit, capture_output=True,
+                          env=dict(os.environ, CORE=directory + '/core', O=directory + '/build'))
+    return done.returncode
 
 
 def try_mutant(file, number, new):
