@@ -115,7 +115,7 @@ static void fgraph_ftrace_regs(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *op, struct ftrace_regs *fregs);
 
 /* Indexed by whether all registers are saved. */
-static struct ftrace_ops fgraph_ftrace_ops[] = {
+struct ftrace_ops fgraph_ftrace_ops[FGRAPH_NR_FTRACE_OPS] = {
 	{ .func = fgraph_ftrace_light },
 	{ .func = fgraph_ftrace_regs, .flags = FTRACE_OPS_FL_SAVE_REGS },
 };
@@ -211,9 +211,7 @@ NOKPROBE_SYMBOL(fgraph_hook_asked);
 
 /*
  * A site of several users, or where the only one is none of &fgraph_site.only. If the
- * function is in the filters of both ops, the site says whose turn it is. A call that
- * was on its way when the site moved comes without all registers, and by the other
- * ops alone.
+ * function is in the filters of both ops, the site says which of them hooks the call.
  */
 static noinline void fgraph_hook_site(struct fgraph_site *site, unsigned long ip,
 				      struct ftrace_regs *fregs, bool regs)
@@ -222,7 +220,7 @@ static noinline void fgraph_hook_site(struct fgraph_site *site, unsigned long ip
 	unsigned int nr = smp_load_acquire(&site->nr);
 	bool simple = READ_ONCE(site->simple);
 
-	if (site->regs != regs && (regs || ftrace_regs_saved(fregs)))
+	if (site->regs != regs)
 		return;
 	if (unlikely(READ_ONCE(site->ask)))
 		fgraph_hook_asked(site->users, nr, simple, ip, fregs);
@@ -586,8 +584,8 @@ static int fgraph_make_site(unsigned long ip, struct fgraph_ops *gops)
 		    fgraph_wants(asked->users[i], ip))
 			fgraph_site_append(site, asked->users[i]);
 	}
-	/* Those come by the ops of the asked users. For others, nothing is called yet. */
-	if (site->nr)
+	/* Asked users come by their common ops. For others, nothing is called yet. */
+	if (site->nr || gops->user.asked)
 		site->regs = asked->regs;
 	else
 		site->regs = fgraph_needs_regs(gops);
@@ -626,17 +624,24 @@ static int fgraph_add_to_site(unsigned long ip, struct fgraph_ops *gops)
 	return 0;
 }
 
-/* Without @not, are all users of the site asked ones, who are found without it as well? */
+/*
+ * Is the site of no use without @not? If it has users left, they must be asked users, who
+ * are found without it, and by the same ops: the other one may not be called for the
+ * function yet.
+ */
 static bool fgraph_site_is_needless(const struct fgraph_site *site, const struct fgraph_ops *not)
 {
+	bool empty = true;
 	unsigned int i;
 
 	for (i = 0; i < site->nr; i++) {
-		if (site->users[i] != &fgraph_nobody && site->users[i] != not &&
-		    !site->users[i]->user.asked)
+		if (site->users[i] == &fgraph_nobody || site->users[i] == not)
+			continue;
+		if (!site->users[i]->user.asked)
 			return false;
+		empty = false;
 	}
-	return true;
+	return empty || site->regs == fgraph_asked_locked()->regs;
 }
 
 static void fgraph_remove_from_site(struct fgraph_site_table *table, struct fgraph_site_slot *slot,
@@ -961,8 +966,9 @@ static void fgraph_site_move(struct fgraph_site *site)
 }
 
 /*
- * With all other CPUs stopped: no call is between the two ops, but for an NMI's, which
- * may then be hooked by both, as if the function had called itself by a tail call.
+ * With all other CPUs stopped: ftrace calls both ops with preemption disabled, so no call
+ * is between the two, but for one in an NMI. That may be hooked by both, as if the
+ * function had called itself by a tail call, or by neither.
  */
 static int fgraph_move_sites(void *unused)
 {
@@ -1001,6 +1007,12 @@ static int fgraph_commit(void)
 	if (fgraph_dirty[true] || fgraph_moves)
 		ret = fgraph_update_ops(true);
 	if (!ret && fgraph_moves) {
+		/*
+		 * A task that was preempted in a trampoline before ftrace called both ops
+		 * comes by the first one alone. It must not find the site moved.
+		 */
+		if (IS_ENABLED(CONFIG_PREEMPTION))
+			synchronize_rcu_tasks();
 		ret = stop_machine(fgraph_move_sites, NULL, NULL);
 		fgraph_moves = false;
 		fgraph_dirty[false] = true;

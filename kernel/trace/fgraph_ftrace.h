@@ -8,6 +8,11 @@ struct ftrace_ops_hash;
 
 /* What ftrace tells, with ftrace_lock held. */
 #ifdef CONFIG_FGRAPH_FTRACE
+#define FGRAPH_NR_FTRACE_OPS	2
+
+/* Who is called by ftrace: indexed by whether all registers are saved. */
+extern struct ftrace_ops fgraph_ftrace_ops[FGRAPH_NR_FTRACE_OPS];
+
 int fgraph_filter_changed(struct ftrace_ops_hash *hash);
 void fgraph_forget_functions(unsigned long start, unsigned long end);
 

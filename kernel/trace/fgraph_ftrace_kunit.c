@@ -319,6 +319,109 @@ static void site_foreign_ops(struct kunit *test)
 	fgraph_abandon_calls(&ret + 1);
 }
 
+/* A call that has not begun, for which ftrace calls the ops of fgraph one by one. */
+struct site_entry {
+	struct ftrace_regs	fregs;
+	unsigned long		ret;
+};
+
+static void site_begin(struct site_entry *call)
+{
+	memset(call, 0, sizeof(*call));
+	call->ret = _THIS_IP_;
+	call->fregs.regs.sp = (unsigned long)&call->ret;
+	*fgraph_entry_place(&call->fregs.regs) = call->ret;
+}
+
+static void site_enter(struct site_entry *call, bool regs)
+{
+	struct ftrace_ops *op = &fgraph_ftrace_ops[regs];
+
+	op->func(site_add, 0, op, &call->fregs);
+}
+
+/* The call was hooked by one of the ops, and by one only. */
+static void site_hooked_once(struct kunit *test, struct site_entry *call, struct site_user *u)
+{
+	KUNIT_EXPECT_EQ(test, u->adds, 1);
+	KUNIT_EXPECT_TRUE(test, fgraph_is_trampoline(*fgraph_entry_place(&call->fregs.regs)));
+	fgraph_abandon_calls(&call->ret + 1);
+}
+
+/*
+ * A site of one who needs all registers goes, while a call is between the two ops, of
+ * whichever ftrace calls first: a user of all functions sees the call once.
+ */
+static void site_between_ops(struct kunit *test)
+{
+	struct site_user *all = &site_users[0], *regs = &site_users[1];
+	struct site_entry call;
+	int first;
+
+	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+		kunit_skip(test, "ftrace cannot save all registers");
+	for (first = 0; first < 2; first++) {
+		memset(site_users, 0, sizeof(site_users));
+		site_register(test, all);
+		site_filter(test, regs, site_add, 0);
+		regs->gops.flags = FGRAPH_ENTRY_REGS;
+		site_register(test, regs);
+		site_begin(&call);
+		site_enter(&call, first);
+		site_unregister(test, regs);
+		site_enter(&call, !first);
+		site_hooked_once(test, &call, all);
+		site_unregister(test, all);
+	}
+}
+
+/* The same, where a user of all functions is about to want only one. */
+static void site_narrowed(struct kunit *test)
+{
+	struct site_user *regs = &site_users[0], *u = &site_users[1];
+	struct site_entry call;
+	int first;
+
+	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+		kunit_skip(test, "ftrace cannot save all registers");
+	for (first = 0; first < 2; first++) {
+		memset(site_users, 0, sizeof(site_users));
+		KUNIT_ASSERT_EQ(test, ftrace_set_notrace(&regs->filter, "fgraph_kunit_traced_add",
+							 23, 1), 0);
+		regs->gops.flags = FGRAPH_ENTRY_REGS;
+		site_register(test, regs);
+		site_register(test, u);
+		site_begin(&call);
+		site_enter(&call, first);
+		site_filter(test, u, site_add, 0);
+		KUNIT_EXPECT_FALSE(test, u->gops.user.asked);
+		site_enter(&call, !first);
+		site_hooked_once(test, &call, u);
+		site_unregister(test, u);
+		site_unregister(test, regs);
+	}
+}
+
+/* A site that has moved is hooked by the other ops, whatever registers a call comes with. */
+static void site_moved(struct kunit *test)
+{
+	struct site_user *light = &site_users[0], *regs = &site_users[1];
+	struct site_entry call;
+
+	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+		kunit_skip(test, "ftrace cannot save all registers");
+	site_filter(test, light, site_add, 0);
+	site_register(test, light);
+	site_filter(test, regs, site_add, 0);
+	regs->gops.flags = FGRAPH_ENTRY_REGS;
+	site_register(test, regs);
+	site_begin(&call);
+	site_enter(&call, false);
+	KUNIT_EXPECT_EQ(test, light->adds, 0);
+	site_enter(&call, true);
+	site_hooked_once(test, &call, light);
+}
+
 static int site_reader(void *arg)
 {
 	unsigned long *wrong = arg;
@@ -529,6 +632,9 @@ static struct kunit_case site_cases[] = {
 	KUNIT_CASE(site_asked),
 	KUNIT_CASE(site_regs),
 	KUNIT_CASE(site_foreign_ops),
+	KUNIT_CASE(site_between_ops),
+	KUNIT_CASE(site_narrowed),
+	KUNIT_CASE(site_moved),
 	KUNIT_CASE(site_replaced),
 	KUNIT_CASE(site_freed),
 	KUNIT_CASE(site_reloaded),

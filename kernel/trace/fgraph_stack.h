@@ -46,7 +46,8 @@
  *
  * Rules that make any instant consistent:
  *
- * RESTORE   Whoever interrupts leaves the stack as found: the top is where it was.
+ * RESTORE   Whoever interrupts leaves the stack as found: the top is where it was. But
+ *           see CLAIM.
  * ZERO      The first word of each slot above the top is zero. A slot whose header
  *           is zero is free, or about to become or just was a header. It is
  *           skipped. Below a cover there may be such slots, too.
@@ -104,8 +105,8 @@ enum fgraph_kind {
 #define FGRAPH_INSIDE		BIT(9)
 /* ... and it was called when another one ran in the same context. */
 #define FGRAPH_NESTED		BIT(10)
-/* In a frame: there are FGRAPH_DONE records right below, to drop with it. */
-#define FGRAPH_DONE_BELOW		BIT(11)
+/* In a frame: there are FGRAPH_DONE records somewhere below, to drop when it is gone. */
+#define FGRAPH_DONE_BELOW	BIT(11)
 /*
  * In an entry: it, the entries below it and their frame take one slot each, nothing
  * else is between them, and each leads to the next one by &fgraph_entry.below.
@@ -244,15 +245,6 @@ static inline unsigned int fgraph_slots_below(size_t data_size)
 	return DIV_ROUND_UP(data_size, FGRAPH_SLOT);
 }
 
-/*
- * Is there no frame on the stack of some task? If that can no longer push, a
- * stack seen empty stays so.
- */
-static __always_inline bool fgraph_stack_empty(struct fgraph_stack *st)
-{
-	return READ_ONCE(st->top) == st->first;
-}
-
 /* The record below one, for the task whose stack it is. NULL at the bottom. */
 static __always_inline void *fgraph_below(const void *rec)
 {
@@ -261,6 +253,27 @@ static __always_inline void *fgraph_below(const void *rec)
 	if (unlikely(fgraph_kind(head) == FGRAPH_CHUNK))
 		return READ_ONCE(((struct fgraph_chunk *)rec)->below);
 	return (void *)rec - fgraph_size(head);
+}
+
+/*
+ * Is there no record on the stack of some task? If that can no longer push, a stack seen
+ * empty stays so, but the task may still be about to move the top.
+ *
+ * Below the top may be free slots: code that was about to push when an interrupt dropped
+ * what was on top leaves them there.
+ */
+static inline bool fgraph_stack_empty(struct fgraph_stack *st)
+{
+	void *rec = READ_ONCE(st->top);
+
+	while (rec != st->first) {
+		enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
+
+		if (kind != FGRAPH_NONE && kind != FGRAPH_CHUNK)
+			return false;
+		rec = fgraph_below(rec);
+	}
+	return true;
 }
 
 /* Chunks are aligned: a record in the same 4096 bytes as the top surely fits. */

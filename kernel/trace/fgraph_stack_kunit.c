@@ -421,6 +421,40 @@ static void stack_interrupted(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(1)), half);
 }
 
+/*
+ * An interrupt drops what was abandoned on top of the stack, between the code that reads
+ * the top and pushes. That leaves free slots below, also in a chunk of its own.
+ */
+static void stack_reaped_below(struct kunit *test)
+{
+	int chunks;
+
+	for (chunks = 1; chunks <= 2; chunks++) {
+		struct fgraph_stack *st = stack(test, 2);
+		struct fgraph_frame *frame;
+		void *top;
+
+		do {
+			push(st, 0, 0);
+		} while (chunks == 2 && !((void *)st->first->next < st->top &&
+					  st->top < st->first->next->end));
+		top = st->top;
+		KUNIT_EXPECT_GT(test, fgraph_stack_reap(st, (void *)0, RETP(-1)), 0);
+		KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(st));
+		frame = fgraph_stack_reserve(st, top, 0, 0);
+		KUNIT_EXPECT_FALSE(test, fgraph_stack_empty(st));
+		fgraph_stack_pop(st, frame);
+		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
+		KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(st));
+		check_clean(test, st);
+		/* It is used on from there, or from further down. */
+		KUNIT_EXPECT_NOT_NULL(test, push(st, 1, 0));
+		KUNIT_EXPECT_FALSE(test, fgraph_stack_empty(st));
+		fgraph_stack_pop(st, fgraph_stack_search(st, RETP(1)));
+		KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(st));
+	}
+}
+
 static struct kunit_case stack_cases[] = {
 	KUNIT_CASE(stack_order),
 	KUNIT_CASE(stack_entries),
@@ -436,6 +470,7 @@ static struct kunit_case stack_cases[] = {
 	KUNIT_CASE(stack_find),
 	KUNIT_CASE(stack_find_rubbish),
 	KUNIT_CASE(stack_interrupted),
+	KUNIT_CASE(stack_reaped_below),
 	{}
 };
 
