@@ -431,7 +431,8 @@ static int site_reader(void *arg)
 
 		if (fgraph_kunit_traced.add(3, 4) != 7 || pair.lo != 5 || pair.hi != 6)
 			(*wrong)++;
-		cond_resched();
+		/* A move of the site waits for each task to sleep, or to say that it could. */
+		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }
