@@ -112,6 +112,88 @@ static noinline unsigned long test_fgraph_path(unsigned long n)
 	return READ_ONCE(target_hidden)(n) + 2;
 }
 
+/*
+ * One argument of each kind that tracers show, and one return value. Called through
+ * pointers: the compiler may not give them another interface.
+ */
+enum test_fgraph_color { TEST_FGRAPH_RED = 1, TEST_FGRAPH_GREEN = 7 };
+
+struct test_fgraph_pair {
+	unsigned long	first;
+	unsigned long	second;
+};
+
+struct test_fgraph_large {
+	unsigned long	part[3];
+};
+
+static noinline int test_fgraph_kinds(bool yes, s8 small, enum test_fgraph_color color,
+				      const char *name, u16 port, long amount)
+{
+	barrier();
+	return -ENOENT;
+}
+
+/* More than there are registers for, and what does not go into registers. */
+static noinline u8 test_fgraph_many_args(unsigned long a, int b, int c, int d, int e, int f,
+					 int g, int h, short i, struct test_fgraph_large j, u8 k)
+{
+	barrier();
+	return a + k;
+}
+
+static noinline struct test_fgraph_pair test_fgraph_structs(struct test_fgraph_pair pair,
+							    struct test_fgraph_large large,
+							    int last)
+{
+	barrier();
+	return (struct test_fgraph_pair){ pair.second, last };
+}
+
+static noinline void test_fgraph_void(void)
+{
+	barrier();
+}
+
+static noinline void *test_fgraph_pointer(void *pointer)
+{
+	barrier();
+	return pointer ? NULL : ERR_PTR(-ENOMEM);
+}
+
+static noinline bool test_fgraph_bool(unsigned int n, ...)
+{
+	barrier();
+	return n & 1;
+}
+
+static const struct {
+	typeof(&test_fgraph_kinds)	kinds;
+	typeof(&test_fgraph_many_args)	many_args;
+	typeof(&test_fgraph_structs)	structs;
+	typeof(&test_fgraph_void)	nothing;
+	typeof(&test_fgraph_pointer)	pointer;
+	typeof(&test_fgraph_bool)	boolean;
+} volatile target_types = {
+	test_fgraph_kinds, test_fgraph_many_args, test_fgraph_structs, test_fgraph_void,
+	test_fgraph_pointer, test_fgraph_bool,
+};
+
+static unsigned long test_fgraph_types(unsigned long n)
+{
+	struct test_fgraph_large large = { { 21, 22, 23 } };
+	struct test_fgraph_pair pair = { 31, 32 };
+
+	target_types.kinds(n & 1, -n, TEST_FGRAPH_GREEN, "name", 0xffff, -1000000000000);
+	target_types.kinds(false, -n, 3, NULL, n, n);
+	target_types.many_args(n, -2, 3, 4, 5, 6, 7, 8, -9, large, 11);
+	target_types.structs(pair, large, -33);
+	target_types.nothing();
+	target_types.pointer((void *)n);
+	target_types.pointer(NULL);
+	return target_types.boolean(n, pair);
+}
+
 static DECLARE_WAIT_QUEUE_HEAD(sleepers_wait);
 static DECLARE_WAIT_QUEUE_HEAD(sleepers_change);
 static atomic_t sleeping = ATOMIC_INIT(0);
@@ -200,6 +282,7 @@ static const struct {
 	{ "nest",	test_fgraph_nest },
 	{ "outer",	test_fgraph_outer },
 	{ "path",	test_fgraph_path },
+	{ "types",	test_fgraph_types },
 };
 
 static unsigned long call_value;

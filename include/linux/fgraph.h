@@ -252,6 +252,19 @@ static __always_inline unsigned long fgraph_return_value(struct fgraph_regs *reg
 {
 	return regs->full ? regs_return_value(regs->full) : regs->value[0];
 }
+
+/**
+ * fgraph_return_value_high() - the other half of what a function returns
+ * @regs:	what the return callback was given
+ *
+ * Context: return callbacks.
+ *
+ * Return: the second return register, for types that take two.
+ */
+static __always_inline unsigned long fgraph_return_value_high(struct fgraph_regs *regs)
+{
+	return regs->full ? fgraph_full_value_high(regs->full) : regs->value[1];
+}
 #endif /* CONFIG_FGRAPH */
 
 #endif /* _LINUX_FGRAPH_H */

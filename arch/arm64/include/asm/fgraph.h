@@ -42,6 +42,12 @@ struct fgraph_regs {
 static_assert(offsetof(struct fgraph_regs, value) == FGRAPH_REGS_VALUE);
 static_assert(offsetof(struct fgraph_regs, value[8]) == FGRAPH_REGS_SIZE);
 
+/* The second return register. */
+static __always_inline unsigned long fgraph_full_value_high(struct pt_regs *regs)
+{
+	return regs->regs[1];
+}
+
 /*
  * What stands for the place of the return address, which is in a register: the
  * stack pointer at entry, which it is again right after the return. Unlike the

@@ -36,6 +36,12 @@ struct fgraph_regs {
 
 static_assert(offsetof(struct fgraph_regs, value[2]) == FGRAPH_REGS_SIZE);
 
+/* The second return register. */
+static __always_inline unsigned long fgraph_full_value_high(struct pt_regs *regs)
+{
+	return regs->dx;
+}
+
 /*
  * The place of the return address, for a function that was just entered: the
  * return address is on top of the stack.

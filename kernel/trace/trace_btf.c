@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Values as text, by their BTF types: what was in registers or in memory at the time of
+ * an event becomes text when the event is read.
+ */
+#include <linux/align.h>
+#include <linux/bits.h>
+#include <linux/bpf.h>
+#include <linux/btf.h>
+#include <linux/err.h>
+#include <linux/kallsyms.h>
+#include <linux/math.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/ptrace.h>
+#include <linux/string.h>
+#include <linux/trace_seq.h>
+
+#include "trace_btf.h"
+#include "trace_output.h"
+
+/**
+ * trace_btf_size() - the size of a type
+ * @btf:	where the type is
+ * @id:		its id
+ *
+ * Return: bytes; 0 for void; -ENOENT if it cannot be told.
+ */
+int trace_btf_size(const struct btf *btf, u32 id)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(btf, id, NULL);
+	u32 size;
+
+	if (!t)
+		return -ENOENT;
+	if (btf_type_is_void(t))
+		return 0;
+	t = btf_resolve_size(btf, t, &size);
+	return IS_ERR(t) || size > INT_MAX ? -ENOENT : size;
+}
+
+/**
+ * trace_btf_get_func() - find the type of a function
+ * @func:	to be filled in
+ * @symbol:	its name, "MODULE:NAME" for one of a certain module
+ *
+ * Context: process. May sleep. To be followed by trace_btf_put_func().
+ *
+ * Return: 0, or -ENOENT if it has no BTF, or if the symbol is not there, as its module
+ * is not.
+ */
+int trace_btf_get_func(struct trace_btf_func *func, const char *symbol)
+{
+	unsigned long addr = kallsyms_lookup_name(symbol);
+	const char *name = strchr(symbol, ':');
+	struct module *mod;
+	struct btf *btf;
+	u32 id;
+
+	if (!addr)
+		return -ENOENT;
+	name = name ? name + 1 : symbol;
+	preempt_disable();
+	mod = __module_address(addr);
+	if (mod && !try_module_get(mod))
+		addr = 0;
+	preempt_enable();
+	if (!addr)
+		return -ENOENT;
+	btf = btf_get_module_btf(mod);
+	if (mod)
+		module_put(mod);
+	if (IS_ERR_OR_NULL(btf))
+		return -ENOENT;
+
+	/* What a module's BTF has on its own begins where that of vmlinux ends. */
+	for (id = mod ? btf_nr_types(bpf_get_btf_vmlinux()) : 1; id < btf_nr_types(btf); id++) {
+		const struct btf_type *t = btf_type_by_id(btf, id);
+
+		if (!btf_type_is_func(t) || strcmp(btf_name_by_offset(btf, t->name_off), name))
+			continue;
+		func->btf = btf;
+		func->proto = btf_type_by_id(btf, t->type);
+		return 0;
+	}
+	btf_put(btf);
+	return -ENOENT;
+}
+
+/**
+ * trace_btf_put_func() - the type of a function is not used any more
+ * @func:	what trace_btf_get_func() found, or all zero
+ */
+void trace_btf_put_func(struct trace_btf_func *func)
+{
+	if (func->btf)
+		btf_put(func->btf);
+	func->btf = NULL;
+}
+
+static void walk_stack(struct trace_btf_walk *w, bool twice)
+{
+	if (twice)
+		w->stack = ALIGN(w->stack, 2);
+	w->on_stack = true;
+	w->first = w->stack;
+	w->stack += w->nr;
+}
+
+/**
+ * trace_btf_next_arg() - where is the next argument of a function?
+ * @w:		all zero but for @w->btf before the first one
+ * @id:		the argument's type
+ *
+ * By the calling conventions of x86_64 and arm64, for what the kernel has: there are no
+ * floating point numbers.
+ *
+ * Return: false if that cannot be told, for this one and all others.
+ */
+bool trace_btf_next_arg(struct trace_btf_walk *w, u32 id)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(w->btf, id, NULL);
+	int size = trace_btf_size(w->btf, id);
+	bool twice;
+
+	if (!t || size < 0)
+		return false;
+	/* An __int128 is aligned to its size. */
+	twice = btf_type_is_int(t) && size > sizeof(long);
+	w->nr = DIV_ROUND_UP(size, sizeof(long));
+	w->on_stack = false;
+	w->memory = false;
+
+	if (w->nr > TRACE_BTF_WORDS && IS_ENABLED(CONFIG_ARM64)) {
+		/* The caller has made a copy. */
+		w->memory = true;
+		w->nr = 1;
+	} else if (w->nr > TRACE_BTF_WORDS) {
+		walk_stack(w, false);
+		return true;
+	}
+	if (twice && IS_ENABLED(CONFIG_ARM64))
+		w->regs = ALIGN(w->regs, 2);
+	if (w->regs + w->nr <= NR_REG_ARGUMENTS) {
+		w->first = w->regs;
+		w->regs += w->nr;
+		return true;
+	}
+	/* x86_64 uses the registers that are left for arguments that fit. */
+	if (IS_ENABLED(CONFIG_ARM64))
+		w->regs = NR_REG_ARGUMENTS;
+	walk_stack(w, twice);
+	return true;
+}
+
+/**
+ * trace_btf_find_member() - find a member of a struct or union
+ * @btf:	where the types are
+ * @id:		that of the struct or union
+ * @name:	the member's name; it may be in a member without a name
+ * @m:		to be filled in
+ *
+ * Return: whether there is one.
+ */
+bool trace_btf_find_member(const struct btf *btf, u32 id, const char *name,
+			   struct trace_btf_member *m)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(btf, id, NULL);
+	const struct btf_member *member;
+	u32 i;
+
+	for_each_member(i, t, member) {
+		u32 offset = __btf_member_bit_offset(t, member);
+
+		if (!member->name_off) {
+			const struct btf_type *inner =
+				btf_type_skip_modifiers(btf, member->type, NULL);
+
+			/* There are unnamed bitfields, for padding. */
+			if (!btf_type_is_struct(inner) ||
+			    !trace_btf_find_member(btf, member->type, name, m))
+				continue;
+			m->offset += offset;
+			return true;
+		}
+		if (strcmp(btf_name_by_offset(btf, member->name_off), name))
+			continue;
+		m->type = member->type;
+		m->offset = offset;
+		m->size = __btf_member_bitfield_size(t, member);
+		return true;
+	}
+	return false;
+}
+
+/* The lowest @size bytes of a word. The upper ones of a register may be anything. */
+static u64 narrow(unsigned long word, u32 size)
+{
+	return size < sizeof(u64) ? word & (BIT_ULL(size * 8) - 1) : word;
+}
+
+static s64 narrow_signed(unsigned long word, u32 size)
+{
+	unsigned int shift = 64 - min_t(u32, size, 8) * 8;
+
+	return (s64)((u64)word << shift) >> shift;
+}
+
+static void print_int(struct trace_seq *s, const struct btf_type *t, const unsigned long *words)
+{
+	u64 value = narrow(words[0], t->size);
+
+	if (t->size > sizeof(u64))
+		trace_seq_printf(s, "0x%lx%016lx", words[1], words[0]);
+	else if (btf_int_encoding(t) & BTF_INT_BOOL && value <= 1)
+		trace_seq_puts(s, value ? "true" : "false");
+	else if (btf_int_encoding(t) & BTF_INT_SIGNED)
+		trace_seq_printf(s, "%lld", narrow_signed(words[0], t->size));
+	else
+		trace_seq_printf(s, "0x%llx", value);
+}
+
+/* The name of a value that an enum lists, or its number. */
+static void print_enum(struct trace_seq *s, const struct btf *btf, const struct btf_type *t,
+		       unsigned long word)
+{
+	u64 value = narrow(word, t->size);
+	u32 name = 0;
+	int i;
+
+	for (i = 0; i < btf_vlen(t) && !name; i++) {
+		if (btf_is_enum64(t)) {
+			if (narrow(btf_enum64_value(&btf_enum64(t)[i]), t->size) == value)
+				name = btf_enum64(t)[i].name_off;
+		} else if (narrow(btf_enum(t)[i].val, t->size) == value) {
+			name = btf_enum(t)[i].name_off;
+		}
+	}
+	if (name)
+		trace_seq_puts(s, btf_name_by_offset(btf, name));
+	else if (btf_type_kflag(t))
+		trace_seq_printf(s, "%lld", narrow_signed(word, t->size));
+	else
+		trace_seq_printf(s, "0x%llx", value);
+}
+
+/* A struct or union that was passed by value: its words, without what each member is. */
+static void print_words(struct trace_seq *s, int size, const unsigned long *words)
+{
+	trace_seq_putc(s, '{');
+	for (; size > 0; size -= sizeof(long), words++) {
+		trace_seq_printf(s, "0x%llx", narrow(*words, min_t(int, size, sizeof(long))));
+		if (size > sizeof(long))
+			trace_seq_puts(s, ", ");
+	}
+	trace_seq_putc(s, '}');
+}
+
+/**
+ * trace_btf_print() - print a value as its type says
+ * @s:		where to
+ * @btf:	where the type is
+ * @id:		its id
+ * @words:	the value, in as many words as its size takes, up to TRACE_BTF_WORDS
+ *
+ * bool is true or false, signed numbers are decimal, others and pointers hexadecimal, an
+ * enum's value has its name. What is larger than TRACE_BTF_WORDS is "...".
+ *
+ * Context: any in which @btf does not go.
+ */
+void trace_btf_print(struct trace_seq *s, const struct btf *btf, u32 id,
+		     const unsigned long *words)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(btf, id, NULL);
+	int size = trace_btf_size(btf, id);
+
+	if (size < 0 || size > TRACE_BTF_WORDS * sizeof(long))
+		trace_seq_puts(s, "...");
+	else if (btf_type_is_int(t))
+		print_int(s, t, words);
+	else if (btf_is_any_enum(t))
+		print_enum(s, btf, t, words[0]);
+	else if (btf_type_is_struct(t))
+		print_words(s, size, words);
+	else
+		trace_seq_printf(s, "0x%lx", words[0]);
+}
+
+/**
+ * trace_btf_print_hex() - print a value in hexadecimal, whatever it is
+ * @s:		where to
+ * @btf:	where the type is
+ * @id:		its id, for the size
+ * @words:	as for trace_btf_print()
+ */
+void trace_btf_print_hex(struct trace_seq *s, const struct btf *btf, u32 id,
+			 const unsigned long *words)
+{
+	int size = trace_btf_size(btf, id);
+
+	if (size < 0 || size > TRACE_BTF_WORDS * sizeof(long))
+		trace_seq_puts(s, "...");
+	else if (size > sizeof(long))
+		print_words(s, size, words);
+	else
+		trace_seq_printf(s, "0x%llx", narrow(words[0], size));
+}
+
+/**
+ * trace_btf_print_return() - print what a function returned
+ * @s:		where to
+ * @btf:	where the type is
+ * @id:		its id
+ * @words:	as for trace_btf_print()
+ *
+ * As trace_btf_print(), and errors, also those in pointers, have their name.
+ */
+void trace_btf_print_return(struct trace_seq *s, const struct btf *btf, u32 id,
+			    const unsigned long *words)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(btf, id, NULL);
+
+	if (t && btf_type_is_ptr(t) && trace_print_error(s, words[0]))
+		return;
+	if (t && btf_type_is_small_int(t) && btf_int_encoding(t) & BTF_INT_SIGNED &&
+	    t->size >= sizeof(int) && trace_print_error(s, narrow_signed(words[0], t->size)))
+		return;
+	trace_btf_print(s, btf, id, words);
+}

@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The arguments and the return values of functions, for the function tracers.
+ *
+ * At entry and at return only words go into the ring buffer, as many as the function has.
+ * They become text when the trace is read, by the types that BTF has for the function.
+ *
+ * BTF knows functions by name, callers know them by address. The table that leads from
+ * the address of ftrace's call to the type is made when a tracer first wants it, and given
+ * back with the last one. A function is not in it if another one in vmlinux or in the same
+ * module has its name, as BTF does not tell which of the two it means. For what is not in
+ * the table, the words are shown in hexadecimal.
+ *
+ * Readers are callbacks of ftrace, in any context with preemption disabled, and those who
+ * print, who disable it. All that writes holds func_args_mutex.
+ */
+#include <linux/bpf.h>
+#include <linux/bsearch.h>
+#include <linux/btf.h>
+#include <linux/ftrace.h>
+#include <linux/hash.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/overflow.h>
+#include <linux/preempt.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+#include <linux/trace_seq.h>
+#include <asm/sections.h>
+
+#include "trace_func_args.h"
+#include "trace_output.h"
+
+#ifdef CONFIG_TRACE_BTF
+/**
+ * struct func_type - the type of a function
+ * @ip:		address of its call to ftrace, 0 if this is free
+ * @id:		the id of its BTF_KIND_FUNC
+ * @words:	what its values take
+ */
+struct func_type {
+	unsigned long		ip;
+	u32			id;
+	struct trace_func_words	words;
+};
+
+/**
+ * struct func_table - the functions of vmlinux or of a module, by address
+ * @list:	links all tables
+ * @old:	links those that are to be freed
+ * @mod:	the module, or NULL
+ * @btf:	where the types are
+ * @start:	lowest and
+ * @end:	highest address of a function in it
+ * @bits:	the size of @funcs, as a power of two
+ * @nr:		the number of functions
+ * @funcs:	open addressing: the next element is the next one to look at
+ */
+struct func_table {
+	struct list_head	list;
+	struct func_table	*old;
+	struct module		*mod;
+	struct btf		*btf;
+	unsigned long		start;
+	unsigned long		end;
+	unsigned int		bits;
+	unsigned int		nr;
+	struct func_type	funcs[];
+};
+
+static DEFINE_MUTEX(func_args_mutex);
+static LIST_HEAD(func_tables);
+static unsigned int func_args_users;
+
+static unsigned int func_slot(const struct func_table *table, unsigned long ip)
+{
+	return hash_long(ip, table->bits);
+}
+NOKPROBE_SYMBOL(func_slot);
+
+/* Any context, preemption disabled. */
+static const struct func_type *func_find(unsigned long ip, const struct func_table **in)
+{
+	const struct func_table *table;
+	unsigned int i;
+
+	list_for_each_entry_rcu(table, &func_tables, list, true) {
+		if (ip < table->start || ip > table->end)
+			continue;
+		*in = table;
+		i = func_slot(table, ip);
+		while (table->funcs[i].ip) {
+			if (table->funcs[i].ip == ip)
+				return &table->funcs[i];
+			i = (i + 1) & (BIT(table->bits) - 1);
+		}
+	}
+	return NULL;
+}
+NOKPROBE_SYMBOL(func_find);
+
+static const struct btf_type *func_proto(const struct btf *btf, u32 id)
+{
+	return btf_type_by_id(btf, btf_type_by_id(btf, id)->type);
+}
+
+static struct trace_func_words func_count_words(const struct btf *btf, u32 id)
+{
+	const struct btf_type *proto = func_proto(btf, id);
+	const struct btf_param *params = btf_params(proto);
+	struct trace_btf_walk w = { .btf = btf };
+	struct trace_func_words words = { };
+	int size = trace_btf_size(btf, proto->type);
+	int i;
+
+	for (i = 0; i < btf_vlen(proto); i++) {
+		/* Variable arguments have no type. */
+		if (!params[i].type || !trace_btf_next_arg(&w, params[i].type))
+			break;
+	}
+	words.regs = w.regs;
+	words.stack = min(w.stack, TRACE_FUNC_MAX_WORDS - w.regs);
+	if (size > 0 && size <= TRACE_BTF_WORDS * sizeof(long))
+		words.ret = DIV_ROUND_UP(size, sizeof(long));
+	return words;
+}
+
+/**
+ * struct func_name - a function that BTF knows, while its table is made
+ * @name:	the name
+ * @id:		the id of its BTF_KIND_FUNC
+ * @nr:		how many symbols have that name
+ * @addr:	the address of one of them
+ */
+struct func_name {
+	const char	*name;
+	u32		id;
+	unsigned int	nr;
+	unsigned long	addr;
+};
+
+/* All of vmlinux or of a module, sorted by name. */
+struct func_names {
+	struct module		*mod;
+	unsigned int		nr;
+	struct func_name	*names;
+};
+
+static int func_compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct func_name *)a)->name, ((const struct func_name *)b)->name);
+}
+
+static int func_note_symbol(void *data, const char *symbol, struct module *mod,
+			    unsigned long addr)
+{
+	const struct func_names *all = data;
+	struct func_name key = { .name = symbol }, *found;
+
+	if (mod != all->mod || (!mod && !core_kernel_text(addr)))
+		return 0;
+	found = bsearch(&key, all->names, all->nr, sizeof(key), func_compare_names);
+	if (found) {
+		found->addr = addr;
+		found->nr++;
+	}
+	return 0;
+}
+
+static const char *func_name(const struct btf *btf, u32 id)
+{
+	const struct btf_type *t = btf_type_by_id(btf, id);
+
+	return t && btf_type_is_func(t) ? btf_name_by_offset(btf, t->name_off) : NULL;
+}
+
+/* What a module's BTF has on its own begins where that of vmlinux ends. */
+static u32 func_first_id(const struct module *mod)
+{
+	return mod ? btf_nr_types(bpf_get_btf_vmlinux()) : 1;
+}
+
+/* The functions that BTF knows, with their addresses. Returns how many, or -ENOMEM. */
+static int func_names_get(struct func_names *all, const struct btf *btf)
+{
+	u32 id, first = func_first_id(all->mod), last = btf_nr_types(btf);
+
+	for (id = first; id < last; id++)
+		all->nr += !!func_name(btf, id);
+	all->names = kvcalloc(all->nr, sizeof(all->names[0]), GFP_KERNEL);
+	if (!all->names)
+		return -ENOMEM;
+	all->nr = 0;
+	for (id = first; id < last; id++) {
+		if (!func_name(btf, id))
+			continue;
+		all->names[all->nr].name = func_name(btf, id);
+		all->names[all->nr++].id = id;
+	}
+	sort(all->names, all->nr, sizeof(all->names[0]), func_compare_names, NULL);
+	if (all->mod)
+		module_kallsyms_on_each_symbol(func_note_symbol, all);
+	else
+		kallsyms_on_each_symbol(func_note_symbol, all);
+	return all->nr;
+}
+
+static void func_table_add(struct func_table *table, unsigned long ip, u32 id)
+{
+	unsigned int i = func_slot(table, ip);
+
+	while (table->funcs[i].ip) {
+		/* Two names for one function. */
+		if (table->funcs[i].ip == ip)
+			return;
+		i = (i + 1) & (BIT(table->bits) - 1);
+	}
+	table->funcs[i].id = id;
+	table->funcs[i].words = func_count_words(table->btf, id);
+	table->funcs[i].ip = ip;
+	table->start = min(table->start, ip);
+	table->end = max(table->end, ip);
+	table->nr++;
+}
+
+static struct func_table *func_table_make(const struct func_names *all, struct btf *btf)
+{
+	/* A quarter of the elements stays free. */
+	unsigned int i, bits = order_base_2(all->nr + all->nr / 3 + 1);
+	struct func_table *table;
+
+	table = kvzalloc(struct_size(table, funcs, BIT(bits)), GFP_KERNEL);
+	if (!table)
+		return NULL;
+	table->mod = all->mod;
+	table->btf = btf;
+	table->bits = bits;
+	table->start = ULONG_MAX;
+	for (i = 0; i < all->nr; i++) {
+		const struct func_name *func = &all->names[i];
+		unsigned long ip = func->nr == 1 ? ftrace_location(func->addr) : 0;
+
+		if (ip)
+			func_table_add(table, ip, func->id);
+		cond_resched();
+	}
+	return table;
+}
+
+static bool func_table_exists(const struct module *mod)
+{
+	struct func_table *table;
+
+	list_for_each_entry(table, &func_tables, list) {
+		if (table->mod == mod)
+			return true;
+	}
+	return false;
+}
+
+/* Make the table of vmlinux or of a module, if it has BTF. */
+static int func_table_new(struct module *mod)
+{
+	struct func_names all = { .mod = mod };
+	struct func_table *table = NULL;
+	struct btf *btf;
+
+	if (func_table_exists(mod))
+		return 0;
+	btf = btf_get_module_btf(mod);
+	if (IS_ERR_OR_NULL(btf))
+		return 0;
+	if (func_names_get(&all, btf) >= 0)
+		table = func_table_make(&all, btf);
+	kvfree(all.names);
+	if (!table) {
+		btf_put(btf);
+		return -ENOMEM;
+	}
+	list_add_tail_rcu(&table->list, &func_tables);
+	return 0;
+}
+
+/* Drop the table of a module, or all tables. */
+static void func_tables_drop(const struct module *mod)
+{
+	struct func_table *table, *next, *old = NULL;
+
+	list_for_each_entry_safe(table, next, &func_tables, list) {
+		if (mod && table->mod != mod)
+			continue;
+		list_del_rcu(&table->list);
+		table->old = old;
+		old = table;
+	}
+	if (!old)
+		return;
+	/* For func_find(), also where RCU does not watch. */
+	synchronize_rcu_tasks_rude();
+	for (; old; old = next) {
+		next = old->old;
+		btf_put(old->btf);
+		kvfree(old);
+	}
+}
+
+/* The modules that are loaded, before a table of each is made. */
+struct func_modules {
+	unsigned int	nr;
+	unsigned int	room;
+	struct module	**mods;
+};
+
+/* The symbols of a module come one after the other. */
+static int func_note_module(void *data, const char *symbol, struct module *mod,
+			    unsigned long addr)
+{
+	struct func_modules *all = data;
+
+	if (all->nr && all->mods[all->nr - 1] == mod)
+		return 0;
+	if (all->nr == all->room) {
+		unsigned int room = max(2 * all->room, 64U);
+		void *mods = kvrealloc(all->mods, all->room * sizeof(all->mods[0]),
+				       room * sizeof(all->mods[0]), GFP_KERNEL);
+
+		if (!mods)
+			return -ENOMEM;
+		all->mods = mods;
+		all->room = room;
+	}
+	all->mods[all->nr++] = mod;
+	return 0;
+}
+
+/*
+ * A module cannot go meanwhile without func_args_module(), which waits for the mutex. If
+ * that has already seen it go, it has no BTF any more.
+ */
+static int func_tables_make(void)
+{
+	struct func_modules all = { };
+	unsigned int i;
+	int ret;
+
+	ret = module_kallsyms_on_each_symbol(func_note_module, &all) ?: func_table_new(NULL);
+	for (i = 0; i < all.nr && !ret; i++)
+		ret = func_table_new(all.mods[i]);
+	kvfree(all.mods);
+	if (ret)
+		func_tables_drop(NULL);
+	return ret;
+}
+
+/* The tables are of use without that of a module for which there was no memory. */
+static int func_args_module(struct notifier_block *nb, unsigned long event, void *mod)
+{
+	mutex_lock(&func_args_mutex);
+	if (func_args_users && event == MODULE_STATE_COMING)
+		func_table_new(mod);
+	else if (event == MODULE_STATE_GOING)
+		func_tables_drop(mod);
+	mutex_unlock(&func_args_mutex);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block func_args_notifier = {
+	.notifier_call = func_args_module,
+	/* After btf_module_notify(), which has priority 0. */
+	.priority = -1,
+};
+
+static int __init func_args_init(void)
+{
+	return register_module_notifier(&func_args_notifier);
+}
+core_initcall(func_args_init);
+
+/**
+ * trace_func_args_get() - have functions known by their addresses
+ *
+ * To be called before trace_func_words(). Without BTF there is nothing to be known.
+ *
+ * Context: process. May sleep. The first call takes tens of milliseconds.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int trace_func_args_get(void)
+{
+	int ret = 0;
+
+	mutex_lock(&func_args_mutex);
+	if (!func_args_users)
+		ret = func_tables_make();
+	if (!ret)
+		func_args_users++;
+	mutex_unlock(&func_args_mutex);
+	return ret;
+}
+
+/**
+ * trace_func_args_put() - give back what trace_func_args_get() got
+ *
+ * Context: process. May sleep.
+ */
+void trace_func_args_put(void)
+{
+	mutex_lock(&func_args_mutex);
+	if (!--func_args_users)
+		func_tables_drop(NULL);
+	mutex_unlock(&func_args_mutex);
+}
+
+
+/* Print the arguments of a function that is known. Returns false if it has changed. */
+static bool func_print_args(struct trace_seq *s, const struct func_table *table,
+			    const struct func_type *func, const unsigned long *words,
+			    unsigned int nr)
+{
+	const struct btf_type *proto = func_proto(table->btf, func->id);
+	const struct btf_param *params = btf_params(proto);
+	struct trace_btf_walk w = { .btf = table->btf };
+	bool known = true;
+	unsigned int i;
+
+	if (nr != trace_func_nr_args(func->words))
+		return false;
+
+	for (i = 0; i < btf_vlen(proto); i++) {
+		unsigned int first;
+
+		if (i)
+			trace_seq_puts(s, ", ");
+		known = known && params[i].type && trace_btf_next_arg(&w, params[i].type);
+		if (params[i].name_off)
+			trace_seq_printf(s, "%s=", btf_name_by_offset(table->btf,
+								      params[i].name_off));
+		first = w.on_stack ? func->words.regs + w.first : w.first;
+		if (!known || w.memory || first + w.nr > nr)
+			trace_seq_puts(s, "...");
+		else
+			trace_btf_print(s, table->btf, params[i].type, words + first);
+	}
+	return true;
+}
+
+static bool func_print_return(struct trace_seq *s, const struct func_table *table,
+			      const struct func_type *func, const unsigned long *words,
+			      unsigned int nr, bool hex)
+{
+	u32 id = func_proto(table->btf, func->id)->type;
+
+	if (nr != func->words.ret)
+		return false;
+	if (hex)
+		trace_btf_print_hex(s, table->btf, id, words);
+	else
+		trace_btf_print_return(s, table->btf, id, words);
+	return true;
+}
+#else /* !CONFIG_TRACE_BTF */
+struct func_table;
+
+struct func_type {
+	struct trace_func_words	words;
+};
+
+static const struct func_type *func_find(unsigned long ip, const struct func_table **in)
+{
+	return NULL;
+}
+NOKPROBE_SYMBOL(func_find);
+
+static bool func_print_args(struct trace_seq *s, const struct func_table *table,
+			    const struct func_type *func, const unsigned long *words,
+			    unsigned int nr)
+{
+	return false;
+}
+
+static bool func_print_return(struct trace_seq *s, const struct func_table *table,
+			      const struct func_type *func, const unsigned long *words,
+			      unsigned int nr, bool hex)
+{
+	return false;
+}
+
+int trace_func_args_get(void)
+{
+	return 0;
+}
+
+void trace_func_args_put(void)
+{
+}
+#endif /* CONFIG_TRACE_BTF */
+
+/**
+ * trace_func_words() - how many words do the values of a function take?
+ * @ip:		address of its call to ftrace
+ *
+ * Context: any, preemption disabled.
+ *
+ * Return: the numbers; they are the same until trace_func_args_put().
+ */
+struct trace_func_words trace_func_words(unsigned long ip)
+{
+	static const struct trace_func_words unknown = { .regs = NR_REG_ARGUMENTS, .ret = 1 };
+	const struct func_table *table;
+	const struct func_type *func = func_find(ip, &table);
+
+	return func ? func->words : unknown;
+}
+NOKPROBE_SYMBOL(trace_func_words);
+
+/**
+ * trace_func_args_save() - keep the arguments of a function that is entered
+ * @to:		where to, with room for trace_func_nr_args(@nr)
+ * @nr:		from trace_func_words()
+ * @fregs:	the registers at entry
+ *
+ * Context: any, in a callback of ftrace.
+ */
+void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
+			  struct ftrace_regs *fregs)
+{
+	/* The arguments are among the registers that are always saved. */
+	struct pt_regs *regs = &fregs->regs;
+	/* Below the first one on the stack, x86 has the return address. */
+	unsigned long *stack = (unsigned long *)regs->sp + IS_ENABLED(CONFIG_X86);
+	unsigned int i;
+
+	for (i = 0; i < nr.regs; i++)
+		*to++ = regs_get_kernel_argument(regs, i);
+	/* The caller's frame, which KASAN knows nothing of. */
+	for (i = 0; i < nr.stack; i++)
+		*to++ = READ_ONCE_NOCHECK(stack[i]);
+}
+NOKPROBE_SYMBOL(trace_func_args_save);
+
+/**
+ * trace_func_args_print() - print arguments in parentheses
+ * @s:		where to
+ * @ip:		address of the function's call to ftrace
+ * @words:	what trace_func_args_save() has kept
+ * @nr:		the number of words
+ *
+ * "(name=value, ...)" for a function that is known, else all registers in hexadecimal.
+ *
+ * Context: any.
+ */
+void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
+			   unsigned int nr)
+{
+	const struct func_table *table;
+	const struct func_type *func;
+	unsigned int i;
+
+	trace_seq_putc(s, '(');
+	preempt_disable_notrace();
+	func = func_find(ip, &table);
+	if (!func || !func_print_args(s, table, func, words, nr)) {
+		for (i = 0; i < nr; i++)
+			trace_seq_printf(s, i ? ", 0x%lx" : "0x%lx", words[i]);
+	}
+	preempt_enable_notrace();
+	trace_seq_putc(s, ')');
+}
+
+/**
+ * trace_func_return_print() - print a return value
+ * @s:		where to
+ * @ip:		address of the function's call to ftrace
+ * @words:	the return registers
+ * @nr:		the number of words, which was &trace_func_words.ret and not 0
+ * @hex:	in hexadecimal in any case
+ *
+ * Of a function that is not known, only the first register is: small negative numbers are
+ * taken for errors, in 64 or in 32 bits.
+ *
+ * Context: any.
+ */
+void trace_func_return_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
+			     unsigned int nr, bool hex)
+{
+	const struct func_table *table;
+	const struct func_type *func;
+
+	preempt_disable_notrace();
+	func = func_find(ip, &table);
+	if (func && func_print_return(s, table, func, words, nr, hex))
+		goto out;
+	if (hex || (!trace_print_error(s, words[0]) &&
+		    (words[0] >> 32 || !trace_print_error(s, (int)words[0]))))
+		trace_seq_printf(s, "0x%lx", words[0]);
+out:
+	preempt_enable_notrace();
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The arguments and the return values of functions, for the function tracers. */
+#ifndef _TRACE_FUNC_ARGS_H
+#define _TRACE_FUNC_ARGS_H
+
+#include <linux/kernel.h>
+#include <linux/types.h>
+
+#include "trace_btf.h"
+
+struct ftrace_regs;
+struct trace_seq;
+
+/**
+ * struct trace_func_words - how many words the values of a function take
+ * @regs:	arguments in registers
+ * @stack:	arguments on the stack, the first ones of them
+ * @ret:	the return value: 0 for void, and for what is returned in memory
+ *
+ * Without BTF all registers that arguments may be in, and one for the return value.
+ */
+struct trace_func_words {
+	u8	regs;
+	u8	stack;
+	u8	ret;
+};
+
+/* How many words of arguments are kept: 8 registers of arm64, and as many of the stack. */
+#define TRACE_FUNC_MAX_WORDS	16
+
+#ifdef CONFIG_FUNCTION_TRACE_ARGS
+int trace_func_args_get(void);
+void trace_func_args_put(void);
+struct trace_func_words trace_func_words(unsigned long ip);
+void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
+			  struct ftrace_regs *fregs);
+void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
+			   unsigned int nr);
+void trace_func_return_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
+			     unsigned int nr, bool hex);
+#else
+static inline int trace_func_args_get(void) { return 0; }
+static inline void trace_func_args_put(void) { }
+
+static inline struct trace_func_words trace_func_words(unsigned long ip)
+{
+	return (struct trace_func_words){ };
+}
+
+static inline void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
+					struct ftrace_regs *fregs) { }
+static inline void trace_func_args_print(struct trace_seq *s, unsigned long ip,
+					 const unsigned long *words, unsigned int nr) { }
+static inline void trace_func_return_print(struct trace_seq *s, unsigned long ip,
+					   const unsigned long *words, unsigned int nr, bool hex)
+{ }
+#endif
+
+static inline unsigned int trace_func_nr_args(struct trace_func_words nr)
+{
+	return nr.regs + nr.stack;
+}
+
+#endif /* _TRACE_FUNC_ARGS_H */

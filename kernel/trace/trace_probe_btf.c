@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Arguments of probe events by the names and types that BTF has for the function.
+ *
+ * "file->f_inode->i_ino" becomes the same fetch instructions as "+64(+32($arg1))" would,
+ * with the type of what is found last. All errors name the column in the argument.
+ */
+#define pr_fmt(fmt)	"trace_probe: " fmt
+
+#include <linux/btf.h>
+#include <linux/ctype.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "trace_probe.h"
+
+/* Who walks through an expression: what of it was read, and what that is. */
+struct btf_expr {
+	const struct btf	*btf;
+	struct fetch_insn	*code;
+	struct fetch_insn	*end;
+	u32			type;
+	/* From where the last instruction reads, in bits; it has no offset yet. */
+	u32			bits;
+	u32			bit_size;
+	bool			deref;
+};
+
+/* The type of the function. Returns NULL if it is not known. */
+static const struct btf_type *btf_proto(struct traceprobe_parse_context *ctx)
+{
+	if (!ctx->func.btf && ctx->symbol && trace_btf_get_func(&ctx->func, ctx->symbol))
+		ctx->symbol = NULL;
+	return ctx->func.btf ? ctx->func.proto : NULL;
+}
+
+/* The parameters are walked as trace_btf_next_arg() tells where they are. */
+static int btf_find_param(struct traceprobe_parse_context *ctx, const char *name,
+			  struct btf_expr *e, int offs)
+{
+	const struct btf_type *proto = btf_proto(ctx);
+	const struct btf_param *params = btf_params(proto);
+	struct trace_btf_walk w = { .btf = ctx->func.btf };
+	unsigned int i, number = 0;
+
+	if (str_has_prefix(name, "$arg") && kstrtouint(name + 4, 10, &number)) {
+		trace_probe_log_err(offs, BAD_VAR);
+		return -EINVAL;
+	}
+	for (i = 0; i < btf_vlen(proto); i++) {
+		if (!params[i].type || !trace_btf_next_arg(&w, params[i].type))
+			break;
+		if (number ? number != i + 1 :
+		    strcmp(btf_name_by_offset(ctx->func.btf, params[i].name_off), name))
+			continue;
+		if (w.nr != 1 || w.memory ||
+		    btf_type_is_struct(btf_type_skip_modifiers(w.btf, params[i].type, NULL))) {
+			trace_probe_log_err(offs, NOSUP_DAT_ARG);
+			return -EINVAL;
+		}
+		e->code->op = ctx->flags & TPARG_FL_RETURN ? FETCH_OP_ENTRY_ARG : FETCH_OP_ARG;
+		e->code->param = w.first + (w.on_stack ? NR_REG_ARGUMENTS : 0);
+		e->type = params[i].type;
+		return 0;
+	}
+	trace_probe_log_err(offs, NO_BTFARG);
+	return -EINVAL;
+}
+
+static int btf_find_variable(struct traceprobe_parse_context *ctx, const char *name,
+			     struct btf_expr *e, int offs)
+{
+	const struct btf_type *proto = btf_proto(ctx);
+
+	if (strcmp(name, "$retval"))
+		return btf_find_param(ctx, name, e, offs);
+	if (!(ctx->flags & TPARG_FL_RETURN)) {
+		trace_probe_log_err(offs, RETVAL_ON_PROBE);
+		return -EINVAL;
+	}
+	if (!proto->type) {
+		trace_probe_log_err(offs, NO_RETVAL);
+		return -EINVAL;
+	}
+	e->code->op = FETCH_OP_RETVAL;
+	e->type = proto->type;
+	return 0;
+}
+
+/* "->": what was read so far is the address of a struct. */
+static int btf_follow(struct btf_expr *e, int offs)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(e->btf, e->type, NULL);
+
+	if (t && btf_type_is_ptr(t)) {
+		e->type = t->type;
+		t = btf_type_skip_modifiers(e->btf, e->type, NULL);
+	} else {
+		t = NULL;
+	}
+	if (!t || !btf_type_is_struct(t)) {
+		trace_probe_log_err(offs, NO_PTR_STRCT);
+		return -EINVAL;
+	}
+	if (e->deref)
+		e->code->offset = e->bits / BITS_PER_BYTE;
+	if (++e->code == e->end) {
+		trace_probe_log_err(offs, TOO_MANY_OPS);
+		return -EINVAL;
+	}
+	e->code->op = FETCH_OP_DEREF;
+	e->deref = true;
+	e->bits = 0;
+	return 0;
+}
+
+/* A member of the struct at hand. */
+static int btf_enter(struct btf_expr *e, const char *name, int offs)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(e->btf, e->type, NULL);
+	struct trace_btf_member m;
+
+	if (!e->deref || !btf_type_is_struct(t)) {
+		trace_probe_log_err(offs, NOSUP_DAT_ARG);
+		return -EINVAL;
+	}
+	if (!trace_btf_find_member(e->btf, e->type, name, &m)) {
+		trace_probe_log_err(offs, NO_BTF_FIELD);
+		return -EINVAL;
+	}
+	e->type = m.type;
+	e->bits += m.offset;
+	e->bit_size = m.size;
+	return 0;
+}
+
+/* Tell where the last member is: in bytes, and for a bitfield in the bits of its type. */
+static int btf_finish(struct btf_expr *e, struct traceprobe_parse_context *ctx, int offs)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(e->btf, e->type, NULL);
+	unsigned int unit = BITS_PER_BYTE;
+
+	ctx->type = e->type;
+	ctx->array = btf_is_array(t);
+	ctx->bit_size = e->bit_size;
+	if (!e->deref)
+		return 0;
+	if (e->bit_size) {
+		unit *= t->size;
+		/* It may be in two units, if the struct is packed. */
+		if (e->bits % unit + e->bit_size > unit) {
+			trace_probe_log_err(offs, BAD_BITFIELD);
+			return -EINVAL;
+		}
+	}
+	ctx->bit_offset = e->bits % unit;
+	e->code->offset = e->bits / unit * (unit / BITS_PER_BYTE);
+	return 0;
+}
+
+/**
+ * traceprobe_parse_btf() - parse "NAME", "NAME->MEMBER.MEMBER->..."
+ * @arg:	the text; NAME may be $argN or $retval. Is written to
+ * @pcode:	the first fetch instruction to use, and the last one that was used
+ * @end:	behind the last one there is room for
+ * @ctx:	gets the type of what was found
+ * @offs:	column of @arg
+ *
+ * Return: 0; -EINVAL, which is in the error log.
+ */
+int traceprobe_parse_btf(char *arg, struct fetch_insn **pcode, struct fetch_insn *end,
+			 struct traceprobe_parse_context *ctx, int offs)
+{
+	struct btf_expr e = { .code = *pcode, .end = end };
+	char *begin = arg, *next, op = 0;
+	int ret;
+
+	if (!btf_proto(ctx)) {
+		trace_probe_log_err(offs, NO_BTF_ENTRY);
+		return -EINVAL;
+	}
+	e.btf = ctx->func.btf;
+	for (; arg; arg = next) {
+		char sign = 0;
+
+		next = strpbrk(arg, "-.");
+		if (next) {
+			sign = *next;
+			*next++ = '\0';
+			if (sign == '-' && *next++ != '>') {
+				trace_probe_log_err(offs + next - 2 - begin, BAD_HYPHEN);
+				return -EINVAL;
+			}
+		}
+		if (!op)
+			ret = btf_find_variable(ctx, arg, &e, offs);
+		else
+			ret = btf_enter(&e, arg, offs + arg - begin);
+		if (!ret && sign == '-')
+			ret = btf_follow(&e, offs + arg - begin);
+		if (ret)
+			return ret;
+		op = sign;
+	}
+	*pcode = e.code;
+	return btf_finish(&e, ctx, offs);
+}
+
+/**
+ * traceprobe_btf_return_type() - the type of $retval, if it is known
+ * @ctx:	gets the type
+ * @offs:	column of $retval
+ *
+ * Return: 0; -EINVAL for void, which is in the error log.
+ */
+int traceprobe_btf_return_type(struct traceprobe_parse_context *ctx, int offs)
+{
+	const struct btf_type *proto = btf_proto(ctx);
+
+	if (!proto)
+		return 0;
+	if (!proto->type) {
+		trace_probe_log_err(offs, NO_RETVAL);
+		return -EINVAL;
+	}
+	ctx->type = proto->type;
+	return 0;
+}
+
+/**
+ * traceprobe_btf_type() - the fetch type of what was parsed last
+ * @ctx:	after parsing, &traceprobe_parse_context.type is not 0
+ *
+ * Return: its name, or NULL for a structure or an array.
+ */
+const char *traceprobe_btf_type(struct traceprobe_parse_context *ctx)
+{
+	static const char * const names[][4] = {
+		{ "u8", "u16", "u32", "u64" },
+		{ "s8", "s16", "s32", "s64" },
+	};
+	const struct btf_type *t = btf_type_skip_modifiers(ctx->func.btf, ctx->type, NULL);
+	bool is_signed = false;
+
+	if (btf_type_is_ptr(t))
+		return "x64";
+	if (btf_type_is_small_int(t))
+		is_signed = btf_int_encoding(t) & BTF_INT_SIGNED;
+	else if (btf_is_any_enum(t))
+		is_signed = btf_type_kflag(t);
+	else
+		return NULL;
+	return names[is_signed][ilog2(t->size)];
+}
+
+/**
+ * traceprobe_btf_is_string() - can what was parsed last be taken as a string?
+ * @ctx:	as for traceprobe_btf_type()
+ *
+ * Return: whether it is a pointer to, or an array of, integers of one byte.
+ */
+bool traceprobe_btf_is_string(struct traceprobe_parse_context *ctx)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(ctx->func.btf, ctx->type, NULL);
+	u32 id;
+
+	if (btf_type_is_ptr(t))
+		id = t->type;
+	else if (btf_is_array(t))
+		id = btf_array(t)->type;
+	else
+		return false;
+	t = btf_type_skip_modifiers(ctx->func.btf, id, NULL);
+	return t && btf_type_is_int(t) && t->size == 1;
+}
+
+/* "name=name" of each argument that is one word. Returns their number, or -ENOMEM. */
+static int btf_list_args(struct traceprobe_parse_context *ctx, const char **to, int room)
+{
+	const struct btf_type *proto = btf_proto(ctx);
+	const struct btf_param *params = btf_params(proto);
+	struct trace_btf_walk w = { .btf = ctx->func.btf };
+	int i, nr = 0;
+
+	for (i = 0; i < btf_vlen(proto); i++) {
+		const char *name = btf_name_by_offset(w.btf, params[i].name_off);
+
+		if (!params[i].type || !trace_btf_next_arg(&w, params[i].type))
+			break;
+		if (w.nr != 1 || w.memory ||
+		    btf_type_is_struct(btf_type_skip_modifiers(w.btf, params[i].type, NULL)))
+			continue;
+		if (nr == room)
+			return -E2BIG;
+		if (*name)
+			to[nr] = kasprintf(GFP_KERNEL, "%s=%s", name, name);
+		else
+			to[nr] = kasprintf(GFP_KERNEL, "arg%d=$arg%d", i + 1, i + 1);
+		if (!to[nr++])
+			return -ENOMEM;
+	}
+	return nr;
+}
+
+/**
+ * traceprobe_expand_args() - have all arguments of the function stand for $arg*
+ * @argc:	number of @argv, and of what is returned
+ * @argv:	the definition, of which the first two are no arguments
+ * @ctx:	for the function
+ * @ret:	the error if NULL is returned: -EINVAL, which is in the error log, or -ENOMEM
+ *
+ * Arguments that are structures passed by value are left out.
+ *
+ * Return: @argv if nothing is to be expanded, else what takes its place. To be freed with
+ * traceprobe_free_args().
+ */
+const char **traceprobe_expand_args(int *argc, const char **argv,
+				    struct traceprobe_parse_context *ctx, int *ret)
+{
+	const char **expanded;
+	int i, at = -1, nr;
+
+	for (i = 2; i < *argc; i++) {
+		if (strcmp(argv[i], "$arg*"))
+			continue;
+		trace_probe_log_set_index(i);
+		*ret = -EINVAL;
+		if (at >= 0) {
+			trace_probe_log_err(0, DOUBLE_ARGS);
+			return NULL;
+		}
+		if (!(ctx->flags & (TPARG_FL_FENTRY | TPARG_FL_RETURN))) {
+			trace_probe_log_err(0, NOFENTRY_ARGS);
+			return NULL;
+		}
+		if (!btf_proto(ctx)) {
+			trace_probe_log_err(0, NO_BTF_ENTRY);
+			return NULL;
+		}
+		at = i;
+	}
+	if (at < 0)
+		return argv;
+
+	*ret = -ENOMEM;
+	expanded = kcalloc(*argc + MAX_TRACE_ARGS, sizeof(*expanded), GFP_KERNEL);
+	if (!expanded)
+		return NULL;
+	nr = btf_list_args(ctx, expanded + at, MAX_TRACE_ARGS + 2 - *argc + 1);
+	if (nr < 0) {
+		if (nr == -E2BIG) {
+			trace_probe_log_set_index(at);
+			trace_probe_log_err(0, ARGS_2LONG);
+			*ret = -EINVAL;
+		}
+		traceprobe_free_args(expanded, *argc + MAX_TRACE_ARGS, NULL);
+		return NULL;
+	}
+	for (i = 0; i < *argc; i++) {
+		if (i != at)
+			expanded[i < at ? i : i + nr - 1] = kstrdup(argv[i], GFP_KERNEL);
+	}
+	*argc += nr - 1;
+	for (i = 0; i < *argc; i++) {
+		if (!expanded[i]) {
+			traceprobe_free_args(expanded, *argc, NULL);
+			return NULL;
+		}
+	}
+	return expanded;
+}
+
+/**
+ * traceprobe_free_args() - free what traceprobe_expand_args() made
+ * @expanded:	what it returned, or NULL
+ * @argc:	the number of elements
+ * @argv:	what it was given
+ */
+void traceprobe_free_args(const char **expanded, int argc, const char **argv)
+{
+	int i;
+
+	if (!expanded || expanded == argv)
+		return;
+	for (i = 0; i < argc; i++)
+		kfree(expanded[i]);
+	kfree(expanded);
+}
+
+/**
+ * traceprobe_finish_parse() - all arguments are parsed
+ * @ctx:	what they were parsed with
+ */
+void traceprobe_finish_parse(struct traceprobe_parse_context *ctx)
+{
+	trace_btf_put_func(&ctx->func);
+}
