@@ -419,7 +419,6 @@ void trace_func_args_put(void)
 	mutex_unlock(&func_args_mutex);
 }
 
-
 /* Print the arguments of a function that is known. Returns false if it has changed. */
 static bool func_print_args(struct trace_seq *s, const struct func_table *table,
 			    const struct func_type *func, const unsigned long *words,
