@@ -54,6 +54,7 @@ static __always_inline unsigned long fgraph_context(void)
 
 /* fgraph_query.c */
 void fgraph_reap(struct fgraph_stack *st, void *dead_below);
+unsigned int fgraph_depth(void);
 
 /* fgraph.c: a function is entered */
 void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
@@ -61,6 +62,8 @@ void fgraph_hook_one(struct fgraph_ops *gops, unsigned long func, struct ftrace_
 void fgraph_hook_several(struct fgraph_ops **users, unsigned int nr, bool simple,
 			 unsigned long func, struct ftrace_regs *fregs);
 void fgraph_miss(struct fgraph_ops *gops, enum fgraph_miss why);
+#else
+static inline unsigned int fgraph_depth(void) { return 0; }
 #endif /* CONFIG_FGRAPH */
 
 #endif /* _FGRAPH_INTERNAL_H */

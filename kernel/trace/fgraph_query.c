@@ -56,6 +56,27 @@ void fgraph_abandon_calls(void *dead_below)
 NOKPROBE_SYMBOL(fgraph_abandon_calls);
 
 /**
+ * fgraph_depth() - how many hooked calls are around the one that returns?
+ *
+ * Those of code that was interrupted included.
+ *
+ * Context: return callbacks.
+ *
+ * Return: the number, 0 for the outermost call.
+ */
+unsigned int fgraph_depth(void)
+{
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
+	unsigned int frames = 0;
+	void *rec;
+
+	for (rec = st ? READ_ONCE(st->top) : NULL; rec; rec = fgraph_below(rec))
+		frames += fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME;
+	return frames ? frames - 1 : 0;
+}
+NOKPROBE_SYMBOL(fgraph_depth);
+
+/**
  * fgraph_ret_addr() - which real return address stands behind this one?
  * @task:	the task whose stack is walked; if it runs elsewhere meanwhile,
  *		the answer may be wrong

@@ -59,10 +59,9 @@ static int btf_find_param(struct traceprobe_parse_context *ctx, const char *name
 			trace_probe_log_err(offs, NOSUP_DAT_ARG);
 			return -EINVAL;
 		}
-		e->code->op = ctx->flags & TPARG_FL_RETURN ? FETCH_OP_ENTRY_ARG : FETCH_OP_ARG;
-		e->code->param = w.first + (w.on_stack ? NR_REG_ARGUMENTS : 0);
 		e->type = params[i].type;
-		return 0;
+		return traceprobe_fetch_arg(ctx, e->code,
+					    w.first + (w.on_stack ? NR_REG_ARGUMENTS : 0));
 	}
 	trace_probe_log_err(offs, NO_BTFARG);
 	return -EINVAL;
