@@ -72,9 +72,28 @@ for n in 10 50 200; do
 	measure "unwind*$n"
 done
 echo "$target" >set_ftrace_filter
-echo function_graph >current_tracer
-measure function_graph plain
-echo nop >current_tracer
+# tracer NAME TRACER OPTION...: a tracer with these options, if it has them
+tracer() {
+	local name=$1 tracer=$2 option
+	shift 2
+	for option; do
+		[ -e "options/$option" ] || return 0
+		echo 1 >"options/$option"
+	done
+	echo "$tracer" >current_tracer
+	measure "$name" plain
+	echo nop >current_tracer
+	for option; do
+		echo 0 >"options/$option"
+	done
+}
+tracer function function
+tracer function-args function func-args
+tracer function_graph function_graph
+tracer function_graph-args function_graph funcgraph-args
+tracer function_graph-retval function_graph funcgraph-retval
+tracer function_graph-retaddr function_graph funcgraph-retaddr
+tracer function_graph-all function_graph funcgraph-args funcgraph-retval funcgraph-retaddr
 echo >set_ftrace_filter
 events 1
 measure r-event plain
@@ -89,6 +108,17 @@ if grep -qF 'duration, ' README; then
 	echo 'dur > 1000000000' >events/kprobes/bench1/filter
 	measure r-event-discarded plain
 	no_events
+fi
+if grep -qF '%return] [<args>]' README; then
+	echo "f:bench $target n=\$arg1" >dynamic_events
+	echo 1 >events/fprobes/enable
+	measure f-event-arg plain
+	echo 0 >events/fprobes/enable
+	echo "f:bench $target%return ret=\$retval" >dynamic_events
+	echo 1 >events/fprobes/enable
+	measure f-event-return plain
+	echo 0 >events/fprobes/enable
+	echo >dynamic_events
 fi
 
 [ -z "${QUICK:-}" ] || exit 0
