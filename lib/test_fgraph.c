@@ -167,31 +167,26 @@ static noinline bool test_fgraph_bool(unsigned int n, ...)
 	return n & 1;
 }
 
-static const struct {
-	typeof(&test_fgraph_kinds)	kinds;
-	typeof(&test_fgraph_many_args)	many_args;
-	typeof(&test_fgraph_structs)	structs;
-	typeof(&test_fgraph_void)	nothing;
-	typeof(&test_fgraph_pointer)	pointer;
-	typeof(&test_fgraph_bool)	boolean;
-} volatile target_types = {
-	test_fgraph_kinds, test_fgraph_many_args, test_fgraph_structs, test_fgraph_void,
-	test_fgraph_pointer, test_fgraph_bool,
-};
+static typeof(test_fgraph_kinds) *target_kinds = test_fgraph_kinds;
+static typeof(test_fgraph_many_args) *target_many_args = test_fgraph_many_args;
+static typeof(test_fgraph_structs) *target_structs = test_fgraph_structs;
+static typeof(test_fgraph_void) *target_void = test_fgraph_void;
+static typeof(test_fgraph_pointer) *target_pointer = test_fgraph_pointer;
+static typeof(test_fgraph_bool) *target_bool = test_fgraph_bool;
 
 static unsigned long test_fgraph_types(unsigned long n)
 {
 	struct test_fgraph_large large = { { 21, 22, 23 } };
 	struct test_fgraph_pair pair = { 31, 32 };
 
-	target_types.kinds(n & 1, -n, TEST_FGRAPH_GREEN, "name", 0xffff, -1000000000000);
-	target_types.kinds(false, -n, 3, NULL, n, n);
-	target_types.many_args(n, -2, 3, 4, 5, 6, 7, 8, -9, large, 11);
-	target_types.structs(pair, large, -33);
-	target_types.nothing();
-	target_types.pointer((void *)n);
-	target_types.pointer(NULL);
-	return target_types.boolean(n, pair);
+	READ_ONCE(target_kinds)(n & 1, -n, TEST_FGRAPH_GREEN, "name", 0xffff, -1000000000000);
+	READ_ONCE(target_kinds)(false, -n, 3, NULL, n, n);
+	READ_ONCE(target_many_args)(n, -2, 3, 4, 5, 6, 7, 8, -9, large, 11);
+	READ_ONCE(target_structs)(pair, large, -33);
+	READ_ONCE(target_void)();
+	READ_ONCE(target_pointer)((void *)n);
+	READ_ONCE(target_pointer)(NULL);
+	return READ_ONCE(target_bool)(n, pair);
 }
 
 static DECLARE_WAIT_QUEUE_HEAD(sleepers_wait);

@@ -39,16 +39,18 @@ static unsigned long ticks(void)
 }
 
 /* Traced; and one that ftrace cannot reach, long enough for a jump. */
-noinline void fgraph_bench_target(unsigned long *p);
-noinline void fgraph_bench_target(unsigned long *p)
+noinline unsigned long *fgraph_bench_target(unsigned long *p);
+noinline unsigned long *fgraph_bench_target(unsigned long *p)
 {
 	asm volatile("" :: "r"(p) : "memory");
+	return p;
 }
 
-noinline notrace void fgraph_bench_hidden(unsigned long *p);
-noinline notrace void fgraph_bench_hidden(unsigned long *p)
+noinline notrace unsigned long *fgraph_bench_hidden(unsigned long *p);
+noinline notrace unsigned long *fgraph_bench_hidden(unsigned long *p)
 {
 	asm volatile("nop; nop; nop; nop; nop; nop" :: "r"(p) : "memory");
+	return p;
 }
 
 /* Somewhere else. */
@@ -58,13 +60,13 @@ noinline void fgraph_bench_other(unsigned long *p)
 	asm volatile("" :: "r"(p) : "memory");
 }
 
-static void (*target)(unsigned long *) = fgraph_bench_target;
+static unsigned long *(*target)(unsigned long *) = fgraph_bench_target;
 static unsigned long entries, returns;
 
 static noinline notrace unsigned long run(unsigned long n)
 {
 	unsigned long t, x = 0, flags, i;
-	void (*f)(unsigned long *) = READ_ONCE(target);
+	unsigned long *(*f)(unsigned long *) = READ_ONCE(target);
 
 	local_irq_save(flags);
 	t = ticks();
