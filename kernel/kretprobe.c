@@ -2,13 +2,12 @@
 /*
  * kretprobes as users of fgraph.
  *
- * The instance lives in the frame of the call: there is nothing to allocate
- * beforehand, and nothing to run out of.
+ * The struct kretprobe_instance is private data in the frame of the call, so no pool of them
+ * has to be allocated that could run out.
  *
- * Where ftrace has a site in the function, ftrace calls: that needs neither a
- * breakpoint nor what kprobes do around a handler; and all registers only if there
- * is an entry handler to see them. Elsewhere a kprobe at the function's entry
- * hooks its return.
+ * If ftrace can call the function, the kretprobe is called by ftrace. That is faster than a
+ * breakpoint and a kprobe's handler, and saves all registers only if there is an entry
+ * handler. Elsewhere the pre_handler of a kprobe at the function's entry hooks the return.
  */
 #include <linux/ftrace.h>
 #include <linux/hash.h>
@@ -19,10 +18,12 @@
 #include "trace/fgraph_ftrace.h"
 #include "trace/fgraph_internal.h"
 
+/* What the handler of a breakpoint adds to preempt_count(). Architectures may define it. */
 #ifndef kprobe_handler_count
 #define kprobe_handler_count()	0
 #endif
 
+/* The entry callback where the pre_handler of a kprobe hooks the call. */
 static int kretprobe_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 			   void *data, struct ftrace_regs *fregs)
 {
@@ -37,8 +38,9 @@ static int kretprobe_entry(struct fgraph_ops *gops, const struct fgraph_frame *f
 NOKPROBE_SYMBOL(kretprobe_entry);
 
 /*
- * Probes that the handler hits are skipped, and BPF asks which one runs. While
- * there is a current kprobe, its status must be valid.
+ * Call the return handler with the kretprobe as current_kprobe: probes that the handler hits
+ * are skipped, and BPF asks which probe runs. The status is set first, as an interrupt that
+ * sees current_kprobe uses it.
  */
 static __always_inline void kretprobe_call(struct kretprobe *rp, struct kretprobe_instance *ri,
 					   const struct fgraph_frame *frame,
@@ -52,7 +54,10 @@ static __always_inline void kretprobe_call(struct kretprobe *rp, struct kretprob
 	rp->handler(ri, fgraph_get_regs(regs));
 }
 
-/* The handler of a probe has called the function, or was interrupted by what has. */
+/*
+ * A call returns while the handler of another probe runs: that handler made the call, or was
+ * interrupted by code that did. Restore the current_kprobe of that handler afterwards.
+ */
 static noinline __no_kcsan void kretprobe_return_within(struct kretprobe *rp,
 							struct kretprobe_instance *ri,
 							const struct fgraph_frame *frame,
@@ -74,12 +79,12 @@ static __no_kcsan void kretprobe_return(struct fgraph_ops *gops,
 {
 	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
 
-	/* An interrupt puts back what it found: no race. */
+	/* data_race(): a kprobe in an interrupt restores the value before it returns. */
 	if (unlikely(data_race(kprobe_running()))) {
 		kretprobe_return_within(rp, data, frame, regs);
 		return;
 	}
-	/* The status may stay: nothing is stepped where there is no current kprobe. */
+	/* The status need not be restored: it has no meaning without a current_kprobe. */
 	kretprobe_call(rp, data, frame, regs);
 	__this_cpu_write(current_kprobe, NULL);
 }
@@ -91,14 +96,15 @@ static void kretprobe_note_miss(struct fgraph_ops *gops)
 }
 NOKPROBE_SYMBOL(kretprobe_note_miss);
 
-/* The pre_handler of each kretprobe: the function has done nothing yet. */
+/* The pre_handler of each kretprobe. It runs before the function has changed its stack. */
 int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs)
 {
 	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
 
 	/*
-	 * Handlers, perf and BPF first of all, may rely on RCU. A breakpoint has
-	 * made it watch, and then this cannot tell about the return.
+	 * Handlers, above all those of perf and BPF, may rely on RCU. A breakpoint makes RCU
+	 * watch, so this only finds functions that a kprobe reaches by other means where RCU
+	 * does not watch.
 	 */
 	if (likely(fgraph_rcu_is_watching()))
 		fgraph_hook(&rp->fgraph, rp->fgraph.user.function, regs);
@@ -109,9 +115,9 @@ int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs)
 NOKPROBE_SYMBOL(pre_handler_kretprobe);
 
 /*
- * The function is called where the handlers of another probe run; @count is
- * preempt_count() there. An interrupt of them has its return hooked all the same;
- * what handlers call has not, or they might never come to an end.
+ * May a call be hooked while the handler of another probe runs? @count is preempt_count() of
+ * the context that made the call. An interrupt of the handler may be hooked. A call that the
+ * handler makes may not, or handlers might call each other for ever.
  */
 static bool kretprobe_may_reenter(struct kretprobe *rp, int count)
 {
@@ -120,7 +126,11 @@ static bool kretprobe_may_reenter(struct kretprobe *rp, int count)
 }
 NOKPROBE_SYMBOL(kretprobe_may_reenter);
 
-/* Hooks the return where a breakpoint is hit in the handlers of another one, if it may. */
+/*
+ * A breakpoint was hit while the handler of another probe runs. Hook the return if that is
+ * allowed. Returns false if the kprobe has missed the call. @count is preempt_count() in the
+ * handler of the breakpoint.
+ */
 bool kretprobe_reentered(struct kprobe *p, struct pt_regs *regs, int count)
 {
 	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
@@ -133,12 +143,15 @@ bool kretprobe_reentered(struct kprobe *p, struct pt_regs *regs, int count)
 }
 NOKPROBE_SYMBOL(kretprobe_reentered);
 
-/* As the two above, where ftrace calls. */
+/*
+ * May the kretprobe be called where ftrace has called? Counts a miss if not. This applies the
+ * rules of pre_handler_kretprobe() and kretprobe_reentered().
+ */
 static bool kretprobe_admit(struct fgraph_ops *gops)
 {
 	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
 
-	/* An interrupt puts back what it found: no race. */
+	/* data_race(): a kprobe in an interrupt restores the value before it returns. */
 	bool running = data_race(kprobe_running());
 
 	if (fgraph_rcu_is_watching() &&
@@ -149,10 +162,13 @@ static bool kretprobe_admit(struct fgraph_ops *gops)
 }
 NOKPROBE_SYMBOL(kretprobe_admit);
 
-/* Before the kprobe of @rp, at @addr, is registered. */
+/*
+ * Make a kretprobe a user of fgraph, before its kprobe at @addr is registered. Returns 0 or
+ * an error of fgraph_user_add().
+ */
 int kretprobe_add(struct kretprobe *rp, void *addr)
 {
-	/* Users who come by way of ftrace join if they name the same function. */
+	/* Users that ftrace calls name a function by this address, so they join the frame. */
 	unsigned long site = ftrace_location((unsigned long)addr);
 
 	rp->fgraph = (struct fgraph_ops) {
@@ -165,29 +181,29 @@ int kretprobe_add(struct kretprobe *rp, void *addr)
 			.function = site ?: (unsigned long)addr,
 			.admit = kretprobe_admit,
 			.note_miss = kretprobe_note_miss,
-			/* A breakpoint could not be switched off by ftrace_enabled, either. */
+			/* kernel.ftrace_enabled=0 must not disable it, as it leaves breakpoints. */
 			.permanent = true,
-			/* A call to ftrace is not at the head of a loop, a breakpoint may be. */
+			/* A breakpoint may be at the head of a loop, a call to ftrace is not. */
 			.once = !site,
 		},
 	};
 	return fgraph_user_add(&rp->fgraph);
 }
 
-/* fgraph_synchronize() must follow. */
+/* First step of unregistering: return handlers are no longer called for further returns. */
 void kretprobe_retire(struct kretprobe *rp)
 {
 	fgraph_user_retire(&rp->fgraph);
 }
 
-/* After that: the kretprobe may be freed. */
+/* Last step of unregistering, after fgraph_synchronize(): then @rp may be freed. */
 void kretprobe_remove(struct kretprobe *rp)
 {
 	fgraph_user_remove(&rp->fgraph);
 }
 
 #ifdef CONFIG_FGRAPH_FTRACE
-/* How far behind a probe's address its handlers find the instruction pointer. */
+/* The instruction pointer that a kprobe's handler sees, less the probe's address; in bytes. */
 #ifndef KPROBE_IP_OFFSET
 #define KPROBE_IP_OFFSET	0
 #endif
@@ -197,7 +213,10 @@ static struct kretprobe *kretprobe_of(struct kprobe *p)
 	return container_of(p, struct kretprobe, kp);
 }
 
-/* An entry handler finds what it would after a breakpoint. */
+/*
+ * The entry callback of a kretprobe with an entry handler, where ftrace calls. The handler
+ * sees the instruction pointer and the current_kprobe that it would see after a breakpoint.
+ */
 static __no_kcsan int kretprobe_ftrace_entry(struct fgraph_ops *gops,
 					     const struct fgraph_frame *frame,
 					     void *data, struct ftrace_regs *fregs)
@@ -207,10 +226,13 @@ static __no_kcsan int kretprobe_ftrace_entry(struct fgraph_ops *gops,
 	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
 	int ret;
 
-	/* The call was on its way when the kretprobe was registered. */
+	/* The ops without all registers may still call for a moment after registration. */
 	if (!ftrace_regs_saved(fregs))
 		return 0;
-	/* No kprobe is running: kretprobe_admit(). Those that the handler hits are skipped. */
+	/*
+	 * With an entry handler kretprobe_admit() refuses calls while a kprobe runs, so there
+	 * is no current_kprobe to restore. Probes that the handler hits are skipped.
+	 */
 	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
 	barrier();
 	__this_cpu_write(current_kprobe, &rp->kp);
@@ -223,15 +245,15 @@ static __no_kcsan int kretprobe_ftrace_entry(struct fgraph_ops *gops,
 NOKPROBE_SYMBOL(kretprobe_ftrace_entry);
 
 /*
- * Kprobes that ftrace calls are in the second half of kprobe_table, where
- * get_kprobe() does not look: there may be breakpoints at the same address.
+ * The bucket of a kretprobe that ftrace calls. These are in the second half of kprobe_table,
+ * where get_kprobe() does not look, as there may also be a breakpoint at the same address.
  */
 static struct hlist_head *bucket(struct kprobe *p)
 {
 	return &kprobe_table[BIT(KPROBE_HASH_BITS) + hash_ptr(p->addr, KPROBE_HASH_BITS)];
 }
 
-/* Under kprobe_mutex, as all that follows. */
+/* Can ftrace call this kretprobe? Like the functions below, called with kprobe_mutex held. */
 bool kretprobe_by_ftrace(struct kprobe *p)
 {
 	struct kretprobe *rp = kretprobe_of(p);
@@ -241,12 +263,15 @@ bool kretprobe_by_ftrace(struct kprobe *p)
 		return false;
 	if (rp->entry_handler && !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
 		return false;
-	/* The address is certain only now: modules may have come and gone. */
+	/* Look again: a module may have gone and another come since kretprobe_add(). */
 	site = ftrace_location((unsigned long)p->addr);
 	return site && site == rp->fgraph.user.function;
 }
 
-/* What register_kprobe() does for others by preparing an instruction. */
+/*
+ * Prepare a kretprobe that ftrace calls, instead of copying an instruction. Returns its
+ * bucket in kprobe_table.
+ */
 struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p)
 {
 	struct kretprobe *rp = kretprobe_of(p);
@@ -254,7 +279,7 @@ struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p)
 	p->flags |= KPROBE_FLAG_FTRACE | KPROBE_FLAG_RETURN;
 	memset(&p->ainsn, 0, sizeof(p->ainsn));
 	rp->armed = false;
-	/* Nobody calls it yet. */
+	/* The kretprobe is not armed yet, so its callbacks can still be changed. */
 	if (rp->entry_handler) {
 		rp->fgraph.entryfunc = kretprobe_ftrace_entry;
 		rp->fgraph.flags |= FGRAPH_ENTRY_REGS;
@@ -262,7 +287,10 @@ struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p)
 	return bucket(p);
 }
 
-/* Does not believe what a structure says that is not registered. */
+/*
+ * Is this a registered kretprobe that ftrace calls? @p->flags alone does not tell, as @p may
+ * never have been registered.
+ */
 bool kretprobe_on_ftrace(struct kprobe *p)
 {
 	struct kprobe *other;
@@ -276,6 +304,7 @@ bool kretprobe_on_ftrace(struct kprobe *p)
 	return false;
 }
 
+/* Have ftrace call the kretprobe. Returns 0 or an error of fgraph_add_function(). */
 int kretprobe_arm_ftrace(struct kprobe *p)
 {
 	struct kretprobe *rp = kretprobe_of(p);
@@ -286,7 +315,7 @@ int kretprobe_arm_ftrace(struct kprobe *p)
 	return ret;
 }
 
-/* Whatever ftrace says, nobody finds the kretprobe any more: it may go. */
+/* Undo kretprobe_arm_ftrace(). Cannot fail: see fgraph_commit_removal(). */
 void kretprobe_disarm_ftrace(struct kprobe *p)
 {
 	struct kretprobe *rp = kretprobe_of(p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between kprobes.c, which registers probes, and kretprobe.c. */
+/* The interface between kprobes.c, which registers probes, and kretprobe.c. */
 #ifndef _KERNEL_KRETPROBE_H
 #define _KERNEL_KRETPROBE_H
 
@@ -11,11 +11,11 @@ struct kprobe;
 struct kretprobe;
 struct pt_regs;
 
-/* Kprobes, by address. */
+/* The number of bits of an address's hash, which finds the kprobes of the address. */
 #define KPROBE_HASH_BITS	6
 
 #if defined(CONFIG_KRETPROBE_ON_FGRAPH) && defined(CONFIG_FGRAPH_FTRACE)
-/* And behind them the kretprobes that ftrace calls. */
+/* The second half of kprobe_table has the kretprobes that ftrace calls. */
 #define KPROBE_TABLE_SIZE	(2 * BIT(KPROBE_HASH_BITS))
 
 bool kretprobe_by_ftrace(struct kprobe *p);

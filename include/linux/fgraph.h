@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fgraph: be called when functions are entered and when they return.
+ * fgraph: callbacks at the entry and at the return of functions.
  *
- * A user is a struct fgraph_ops. However many users want the return of a call,
- * its return address is replaced once. See Documentation/trace/fgraph.rst.
+ * A user is a struct fgraph_ops. However many users want the return of a call, its return
+ * address is replaced once. See Documentation/trace/fgraph.rst.
  *
- * This is what a module may use. fgraph_task.h has what the rest of the kernel
- * asks of fgraph.
+ * Modules may use this header. fgraph_task.h has functions for the rest of the kernel.
  */
 #ifndef _LINUX_FGRAPH_H
 #define _LINUX_FGRAPH_H
@@ -30,12 +29,12 @@ struct pt_regs;
 /**
  * struct fgraph_frame - one hooked call, as its users see it
  * @head:	private: kind, flags and size of the record
- * @tag:	private: the user that opened the frame, by id and generation
- * @func:	address of the called function: where ftrace or the kprobe hit
+ * @tag:	private: names the user that opened the frame by id and generation
+ * @func:	address of the called function: of its call to ftrace, or of the kprobe
  * @ret:	the real return address, also for a tail call
- * @retp:	the place of the return address, or, where that is in a register,
- *		the stack pointer at entry. Identifies the call on its stack
- * @data:	private: short private data of the user that opened the frame
+ * @retp:	the place of the return address on the stack or, where that is in a register,
+ *		the stack pointer at entry; identifies the call on its machine stack
+ * @data:	private: data of the user that opened the frame, if they fit here
  *
  * Callbacks may read @func, @ret and @retp. The frame exists until the last
  * return callback of the call is over.
@@ -50,12 +49,12 @@ struct fgraph_frame {
 };
 
 /*
- * What a kretprobe may ask for: KRETPROBE_MAX_DATA_SIZE after its struct
- * kretprobe_instance. 128 is more than any architecture's instance takes.
+ * The largest private data of a user for one call, in bytes: what a kretprobe may ask for,
+ * KRETPROBE_MAX_DATA_SIZE and its struct kretprobe_instance, which is below 128 bytes.
  */
 #define FGRAPH_MAX_DATA_SIZE	(4096 + 128)
 #else
-/* One user at a time, with a data area of fixed size in each frame. */
+/* Other architectures have one user at a time, with data of fixed size in each frame. */
 struct fgraph_frame {
 	unsigned long	func;
 	unsigned long	ret;
@@ -66,20 +65,20 @@ struct fgraph_frame {
 #endif /* CONFIG_FGRAPH */
 
 /**
- * typedef fgraph_entry_t - called when a hooked function is entered
+ * typedef fgraph_entry_t - called when a function is entered that the user wants
  * @gops:	the user
- * @frame:	the call; only @func, @ret and @retp are set. Its return address
- *		may not be replaced yet
- * @data:	this user's private data for the call, &fgraph_ops.data_size
- *		bytes, not initialised. It stays where it is until the return
- * @fregs:	the registers at entry: ftrace_get_regs() is NULL for a user
- *		without FGRAPH_ENTRY_REGS on whose function nobody else asked for
- *		them. NULL without CONFIG_FGRAPH
+ * @frame:	the call; only @func, @ret and @retp are set, and the return address may not
+ *		be replaced yet
+ * @data:	this user's private data for the call: &fgraph_ops.data_size bytes, not
+ *		initialised, at the same address until the return
+ * @fregs:	the registers at entry. ftrace_get_regs() gives NULL if neither this user nor
+ *		another one of the function has FGRAPH_ENTRY_REGS. Without CONFIG_FGRAPH,
+ *		@fregs itself is NULL
  *
- * Context: any that a function can be called in, NMI and RCU idle included.
+ * Context: any in which a function can be called, also NMI and where RCU does not watch.
  * Preemption is disabled. Must not sleep.
  *
- * Return: 0 to not be called for the return of this call, else nonzero.
+ * Return: nonzero to have the return callback called for this call, else 0.
  */
 typedef int (*fgraph_entry_t)(struct fgraph_ops *gops,
 			      const struct fgraph_frame *frame, void *data,
@@ -89,11 +88,12 @@ typedef int (*fgraph_entry_t)(struct fgraph_ops *gops,
  * typedef fgraph_return_t - called when a hooked function returns
  * @gops:	the user
  * @frame:	the call
- * @data:	this user's private data for the call, as its entry left it
+ * @data:	this user's private data for the call, as its entry callback left it
  * @regs:	the registers at return, see fgraph_return_value() and
  *		fgraph_get_regs()
  *
- * Context: as fgraph_entry_t. Not called any more when unregister is over.
+ * Context: like fgraph_entry_t. Not called any more when unregister_ftrace_graph() has
+ * returned.
  */
 typedef void (*fgraph_return_t)(struct fgraph_ops *gops,
 				const struct fgraph_frame *frame, void *data,
@@ -101,48 +101,49 @@ typedef void (*fgraph_return_t)(struct fgraph_ops *gops,
 
 /* fgraph_ops.flags */
 enum {
-	/* The return callback needs a struct pt_regs: full trampoline. */
+	/* The return callback needs a struct pt_regs: calls return to the full trampoline. */
 	FGRAPH_FULL_REGS	= BIT(0),
-	/* The entry callback needs all registers, at a cost for each call. */
+	/* The entry callback needs all registers, which makes each call slower. */
 	FGRAPH_ENTRY_REGS	= BIT(1),
 };
 
 /* Why a user was not told of a call. */
 enum fgraph_miss {
-	/* There was no memory for its frame. */
+	/* There was no memory for a frame. */
 	FGRAPH_MISS_MEMORY,
 	/*
-	 * It was made within a callback of a call that was itself made within a
-	 * callback, or where the user must not be called: in the handler of a
-	 * kprobe or where RCU does not watch, for kretprobes and fprobes.
+	 * A callback made the call, and that callback was itself called for a call that a
+	 * callback made. Kretprobes and fprobes also miss calls that are made where RCU does
+	 * not watch, or by the handler of a kprobe.
 	 */
 	FGRAPH_MISS_NESTED,
-	/* The user was told, but a BPF program was already running on the CPU. */
+	/* The user was told, but another BPF program was running on this CPU. */
 	FGRAPH_MISS_BPF,
+	/* The number of causes. */
 	FGRAPH_NR_MISSES,
 };
 
 /**
  * struct fgraph_user - private part of struct fgraph_ops
- * @tag:	id and generation. Set before any function can call the user, and
- *		constant until all calls that may be on their way are over
- * @row:	where the user stands in the table, which says if @tag is valid
- * @below:	how many slots its private data takes below the header of a
- *		record; 0 if the data fits into the header's own slot
- * @function:	the one function of a user without a filter, or 0
- * @admit:	asked before a call where RCU does not watch or a kprobe's handler
- *		runs, if not NULL: may the user be called there? Counts the miss
- *		if not
- * @note_miss:	called for each miss with preemption disabled, or NULL. Must call
- *		nothing that the user hooks
- * @list:	links users that have a filter
- * @asked:	the filter has so many functions that each call is held against it
- * @once:	its function may begin with a loop, whose turns must not be taken for
- *		tail calls: one entry in a frame, and one return, for all of them
- * @permanent:	must also work with kernel.ftrace_enabled=0, so prevents that
- * @kind:	"tracer", "kretprobe" or "fprobe" for the fgraph_users file; NULL
- *		for others
- * @missed:	how often the user was not told, by enum fgraph_miss
+ * @tag:	id and generation; set before the user can be called, and constant until
+ *		no call can be hooked for it any more
+ * @row:	the user's row in the table of users, which says if @tag is valid
+ * @below:	how many slots its private data take below the header of a record; 0 if the
+ *		data fit into the header
+ * @function:	the only function of a user without a filter, or 0
+ * @admit:	called before the user where RCU does not watch or a kprobe's handler runs:
+ *		returns true if the user may be called there, else counts a miss. NULL if it
+ *		always may
+ * @note_miss:	called for each miss except FGRAPH_MISS_BPF, with preemption disabled; must
+ *		not call functions that the user hooks. May be NULL
+ * @list:	links the users that have a filter
+ * @asked:	the user is an asked user, see fgraph_ftrace.c: it wants so many functions that
+ *		its filter is looked up at each call
+ * @permanent:	kernel.ftrace_enabled cannot be set to 0 while this user is registered
+ * @once:	the user's probe may be at the head of a loop, whose turns must not be taken
+ *		for tail calls: all of them share one entry in the frame
+ * @kind:	"tracer", "kretprobe" or "fprobe", for the fgraph_users file; NULL for others
+ * @missed:	how many calls the user was not told of, by enum fgraph_miss
  */
 struct fgraph_user {
 	unsigned long		tag;
@@ -163,18 +164,19 @@ struct fgraph_user {
 
 /**
  * struct fgraph_ops - a user of fgraph
- * @filter:	its filter says on which functions: ftrace_set_filter() and the
- *		like, at any time. It is not registered with ftrace. NULL for all
- *		functions; several users may share one
- * @entryfunc:	called at entry, or NULL to want every return
- * @retfunc:	called at return, or NULL for a user of entries only, whose
- *		calls are then not hooked
- * @data_size:	bytes of private data for each call, up to FGRAPH_MAX_DATA_SIZE
- * @flags:	FGRAPH_* flags
+ * @filter:	has the filter that says which functions the user wants; NULL for all
+ *		functions. Can be changed at any time by ftrace_set_filter() and the like. It
+ *		must not be registered with ftrace; several users may share it
+ * @entryfunc:	called at the entry of a function; NULL for a user that wants every return
+ * @retfunc:	called at the return; NULL for a user that wants entries only, for which
+ *		calls are not hooked
+ * @data_size:	size of the private data for each call, in bytes, up to
+ *		FGRAPH_MAX_DATA_SIZE
+ * @flags:	FGRAPH_FULL_REGS and FGRAPH_ENTRY_REGS
  * @name:	the user's name for the fgraph_users file, or NULL
  * @user:	private
  *
- * All zero but for what the user sets.
+ * Members that the user does not set must be zero.
  */
 struct fgraph_ops {
 	struct ftrace_ops	*filter;
@@ -210,11 +212,11 @@ int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **use
 /**
  * fgraph_missed() - how many calls was a user not told of?
  * @gops:	the user
- * @why:	the cause to count
+ * @why:	the cause
  *
  * Context: any.
  *
- * Return: the number since it was registered.
+ * Return: the number of calls missed for this cause since the user was registered.
  */
 static inline unsigned long fgraph_missed(const struct fgraph_ops *gops, enum fgraph_miss why)
 {
@@ -224,16 +226,15 @@ static inline unsigned long fgraph_missed(const struct fgraph_ops *gops, enum fg
 #ifdef CONFIG_FGRAPH
 /**
  * fgraph_get_regs() - all registers of a function that returns
- * @regs:	what the return callback was given
+ * @regs:	the registers that were passed to the return callback
  *
- * The instruction pointer is the real return address and the stack pointer
- * what it will be there. Of what the callback writes, general registers (so
- * the return value) and flags take effect.
+ * The instruction pointer is the real return address, and the stack pointer has the value
+ * that it will have there. The callback may write general registers, so the return value,
+ * and flags; changes of other members have no effect.
  *
  * Context: return callbacks.
  *
- * Return: the registers, or NULL for a user without FGRAPH_FULL_REGS in whose
- * frame nobody else asked for them.
+ * Return: the registers; NULL if no user of the frame has FGRAPH_FULL_REGS.
  */
 static __always_inline struct pt_regs *fgraph_get_regs(struct fgraph_regs *regs)
 {
@@ -241,8 +242,8 @@ static __always_inline struct pt_regs *fgraph_get_regs(struct fgraph_regs *regs)
 }
 
 /**
- * fgraph_return_value() - what a function returns
- * @regs:	what the return callback was given
+ * fgraph_return_value() - the return value of a function
+ * @regs:	the registers that were passed to the return callback
  *
  * Context: return callbacks.
  *
@@ -254,8 +255,8 @@ static __always_inline unsigned long fgraph_return_value(struct fgraph_regs *reg
 }
 
 /**
- * fgraph_return_value_high() - the other half of what a function returns
- * @regs:	what the return callback was given
+ * fgraph_return_value_high() - the upper half of a return value of two registers
+ * @regs:	the registers that were passed to the return callback
  *
  * Context: return callbacks.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel around it asks of fgraph: unwinders, who ask for the real
- * return address, and the code that makes, resets and frees tasks.
+ * fgraph: functions for unwinders, which need real return addresses, and for the code that
+ * resets and frees tasks.
  */
 #ifndef _LINUX_FGRAPH_TASK_H
 #define _LINUX_FGRAPH_TASK_H
@@ -23,24 +23,24 @@ unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
 			      unsigned long *highest);
 
 /**
- * fgraph_is_trampoline() - does a return to this address go through fgraph?
- * @addr:	a return address, as found on a stack
+ * fgraph_is_trampoline() - is a return address that of a trampoline of fgraph?
+ * @addr:	a return address as found on a machine stack
  *
  * Context: any. Not for modules.
  */
 static __always_inline bool fgraph_is_trampoline(unsigned long addr)
 {
-	/* See FGRAPH_TRAMPOLINE_SPAN for why a range. */
+	/* FGRAPH_TRAMPOLINE_SPAN explains why this is a range. */
 	return addr - (unsigned long)fgraph_trampoline_light <= FGRAPH_TRAMPOLINE_SPAN ||
 	       addr - (unsigned long)fgraph_trampoline_full <= FGRAPH_TRAMPOLINE_SPAN;
 }
 
 /**
- * fgraph_caller() - the caller of a function that is being entered
- * @parent_ip:	its return address, as an ftrace callback gets it
+ * fgraph_caller() - find the caller of a function that is being entered
+ * @parent_ip:	the function's return address, as an ftrace callback gets it
  *
- * That is a trampoline if the call was hooked by a breakpoint before ftrace's
- * turn came, or is a tail call of a function that was hooked.
+ * @parent_ip is a trampoline if a breakpoint has hooked the call before ftrace is called, or
+ * if the call is a tail call of a hooked function.
  *
  * Context: any. Not for modules.
  *
@@ -52,7 +52,7 @@ static __always_inline unsigned long fgraph_caller(unsigned long parent_ip)
 
 	if (likely(!fgraph_is_trampoline(parent_ip)))
 		return parent_ip;
-	/* The newest frame, wherever it is. */
+	/* Any place will do: the newest frame is that of this call. */
 	return fgraph_ret_addr(current, &cursor, parent_ip, NULL,
 			       (unsigned long *)ULONG_MAX) ?: parent_ip;
 }

@@ -2,11 +2,13 @@
 /*
  * fgraph: hook the return of a call once, for all users who want it.
  *
- * The way in: a function is entered. Who wants it is the caller's business:
- * fgraph_ftrace.c, or the handler of a kprobe. The way out: a trampoline.
+ * When a function is entered, fgraph_ftrace.c or the handler of a kprobe calls one of
+ * fgraph_hook*() for the users that want the function. When it returns, it returns to a
+ * trampoline, which calls fgraph_return_light() or fgraph_return_full().
  *
- * Either has a fast path, for a stack on which no callback runs and for users whose
- * data fit into one slot, and a general path for any state of the stack.
+ * Entry and return each have a fast path and a general path. The fast path is for users
+ * whose data fit into one slot, on a stack where no callback runs. The general path works
+ * for any user in any state of the stack.
  */
 #include <linux/kprobes.h>
 #include <linux/preempt.h>
@@ -14,7 +16,10 @@
 
 #include "fgraph_internal.h"
 
-/* Entry callbacks get either; a kretprobe knows which one and casts. */
+/*
+ * Entry callbacks are passed a struct ftrace_regs. A kprobe's handler has a struct pt_regs
+ * and casts, so the former must begin with the latter.
+ */
 #ifdef CONFIG_FUNCTION_TRACER
 static_assert(offsetof(struct ftrace_regs, regs) == 0);
 #endif
@@ -24,7 +29,8 @@ static_assert(offsetof(struct ftrace_regs, regs) == 0);
  * @func:	the function
  * @regs:	registers at entry
  * @st:		the stack of the current task
- * @dead_below:	frames of places below that, on the same machine stack, are abandoned
+ * @dead_below:	on the current machine stack, calls whose return address lies below this
+ *		place are abandoned
  */
 struct fgraph_call {
 	unsigned long		func;
@@ -48,7 +54,10 @@ noinline void fgraph_miss(struct fgraph_ops *gops, enum fgraph_miss why)
 }
 NOKPROBE_SYMBOL(fgraph_miss);
 
-/* Is this return address, as it is at entry, a trampoline that we have written? */
+/*
+ * Is the call of this return address hooked? At entry that is the first address of a
+ * trampoline, so the range that fgraph_is_trampoline() accepts is not needed.
+ */
 static __always_inline bool fgraph_is_hooked(unsigned long ret)
 {
 	return ret == (unsigned long)fgraph_trampoline_light ||
@@ -56,9 +65,9 @@ static __always_inline bool fgraph_is_hooked(unsigned long ret)
 }
 
 /*
- * Have the call return to a trampoline that suits users with these flags. An
- * unwinder that finds the trampoline must find the frame, so that was committed
- * before. A full trampoline that is there already stays.
+ * Make the call return to a trampoline that suits users with @flags. The frame must have
+ * been committed: an unwinder that finds the trampoline looks for it. A full trampoline
+ * is not replaced by a light one, as an earlier user of the call needs it.
  */
 static __always_inline void fgraph_set_trampoline(unsigned int flags, struct pt_regs *regs)
 {
@@ -70,7 +79,10 @@ static __always_inline void fgraph_set_trampoline(unsigned int flags, struct pt_
 		WRITE_ONCE(*place, (unsigned long)fgraph_trampoline_light);
 }
 
-/* What interrupts uses the same slot, until the top has moved and once it is back. */
+/*
+ * The stores must not move: an interrupt uses the same slot if it comes before the top has
+ * moved to this frame, or after it has moved back.
+ */
 static __always_inline void fgraph_fill_frame(struct fgraph_frame *frame, unsigned long tag,
 					      unsigned long func, unsigned long ret,
 					      unsigned long *retp)
@@ -90,7 +102,10 @@ static __always_inline void fgraph_fill_entry(struct fgraph_entry *entry,
 	WRITE_ONCE(entry->frame, frame);
 }
 
-/* Ask a user whether it wants the return, where it may be that it has no callback. */
+/*
+ * Call the user's entry callback. Returns true if the user wants the return, as one without
+ * the callback always does.
+ */
 static __always_inline bool fgraph_ask(struct fgraph_ops *gops, struct fgraph_frame *frame,
 				       void *data, struct pt_regs *regs)
 {
@@ -99,10 +114,13 @@ static __always_inline bool fgraph_ask(struct fgraph_ops *gops, struct fgraph_fr
 	return !entryfunc || entryfunc(gops, frame, data, (struct ftrace_regs *)regs);
 }
 
-/* No more callbacks are called, and @top is what is left. */
+/*
+ * The callbacks of a batch are over. Remove the cover, which fgraph_cover() made, and make
+ * @top the newest record.
+ */
 static __always_inline void fgraph_uncover(struct fgraph_stack *st, void *cover, void *top)
 {
-	/* Something that a callback called was abandoned. */
+	/* Drop the frames of calls that a callback made and that will never return. */
 	if (unlikely(READ_ONCE(st->top) != cover))
 		fgraph_stack_pop_above(st, cover);
 	fgraph_set_head(cover, FGRAPH_NONE);
@@ -112,14 +130,14 @@ static __always_inline void fgraph_uncover(struct fgraph_stack *st, void *cover,
 }
 
 /*
- * The fast path for one user: a simple one, of a call that nobody has hooked, where no
- * callback runs. Returns false if that is not so, or there is no room.
+ * The fast path for one simple user: the call is not hooked yet and no callback runs on the
+ * stack. Returns false, and has done nothing, if that does not hold or the chunk is full.
  */
 static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned long func,
 					      struct pt_regs *regs)
 {
 	unsigned long *place = fgraph_entry_place(regs), ret = READ_ONCE(*place);
-	/* With preemption off, fgraph_trim() waits for us. */
+	/* fgraph_trim() does not free the stack while preemption is disabled here. */
 	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
 	struct fgraph_frame *frame;
 	void *top;
@@ -140,18 +158,18 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 			fgraph_uncover(st, frame, top);
 			return true;
 		}
-		/* Something that the callback called was abandoned. */
+		/* Drop the frames of calls that the callback made and that will never return. */
 		if (unlikely(READ_ONCE(st->top) != frame))
 			fgraph_stack_pop_above(st, frame);
 	}
 	fgraph_stack_commit(frame, FGRAPH_FRAME);
-	/* An unwinder that finds the trampoline must find the frame. */
+	/* Only after the commit: an unwinder that finds the trampoline looks for the frame. */
 	WRITE_ONCE(*place, (unsigned long)(gops->flags & FGRAPH_FULL_REGS ?
 					   fgraph_trampoline_full : fgraph_trampoline_light));
 	return true;
 }
 
-/* The newest frame of a place; usually it is on top. */
+/* The newest frame of the return address at @retp. The top record is usually part of it. */
 static struct fgraph_frame *fgraph_frame_at(struct fgraph_stack *st, unsigned long *retp)
 {
 	struct fgraph_frame *frame = fgraph_frame_of(READ_ONCE(st->top));
@@ -175,8 +193,9 @@ static bool fgraph_frame_has(struct fgraph_stack *st, struct fgraph_frame *frame
 NOKPROBE_SYMBOL(fgraph_frame_has);
 
 /*
- * Make room for a user's record. @above: what of FGRAPH_CONTEXT its header must keep
- * from those further down.
+ * Make room for a user's record with @below slots of data. If the chunk is full, frames of
+ * abandoned calls are dropped first. @above is set to the bits of FGRAPH_CONTEXT of the
+ * record below: the new header must keep them, as callbacks further down still run.
  */
 static void *fgraph_push(struct fgraph_call *call, unsigned long below, unsigned long *above)
 {
@@ -192,7 +211,10 @@ static void *fgraph_push(struct fgraph_call *call, unsigned long below, unsigned
 }
 NOKPROBE_SYMBOL(fgraph_push);
 
-/* Ask a user of a call that has a frame, without an entry of this user. */
+/*
+ * Call the entry callback of a user and, if it wants the return, add an entry to @frame.
+ * Returns 0 or -ENOMEM.
+ */
 static int fgraph_join(struct fgraph_call *call, struct fgraph_ops *gops,
 		       struct fgraph_frame *frame)
 {
@@ -214,7 +236,11 @@ static int fgraph_join(struct fgraph_call *call, struct fgraph_ops *gops,
 }
 NOKPROBE_SYMBOL(fgraph_join);
 
-/* Ask a user of a call that has no frame, or that is a tail call: then @tail. */
+/*
+ * Call the entry callback of a user and, if it wants the return, open a frame for the call.
+ * @tail is FGRAPH_TAIL if the call is a tail call of a hooked function, else 0. Returns 0
+ * or -ENOMEM.
+ */
 static int fgraph_open(struct fgraph_call *call, struct fgraph_ops *gops, unsigned long ret,
 		       unsigned long tail)
 {
@@ -237,10 +263,10 @@ static int fgraph_open(struct fgraph_call *call, struct fgraph_ops *gops, unsign
 NOKPROBE_SYMBOL(fgraph_open);
 
 /*
- * Ask a user of a call that may have a frame. Where the return address is a
- * trampoline, it is the newest frame of its place that says for which call: this
- * one, or one that ends in a tail call of this one. Both return at once, the
- * newer one first.
+ * Hook a call for one user. If the return address is a trampoline, the newest frame of that
+ * place says which call has been hooked: this one, or one of a function that ended in a tail
+ * call of this function. In the second case both calls return at once, and the users of the
+ * newer frame are told first.
  */
 static int fgraph_join_or_open(struct fgraph_call *call, struct fgraph_ops *gops)
 {
@@ -250,19 +276,22 @@ static int fgraph_join_or_open(struct fgraph_call *call, struct fgraph_ops *gops
 	if (!fgraph_is_trampoline(ret))
 		return fgraph_open(call, gops, ret, 0);
 	frame = fgraph_frame_at(call->st, fgraph_retp(call->regs));
-	/* A trampoline of which the real return address is not known. */
+	/* Without a frame the real return address is not known. */
 	if (WARN_ON_ONCE(!frame))
 		return -ENOMEM;
 	if (frame->func != call->func)
 		return fgraph_open(call, gops, frame->ret, FGRAPH_TAIL);
 	if (!fgraph_frame_has(call->st, frame, gops->user.tag))
 		return fgraph_join(call, gops, frame);
-	/* A loop and a tail call of the function to itself look the same here. */
+	/*
+	 * A breakpoint at the head of a loop is hit in each turn of it. Here that looks like
+	 * a tail call of the function to itself.
+	 */
 	return gops->user.once ? 0 : fgraph_open(call, gops, frame->ret, FGRAPH_TAIL);
 }
 NOKPROBE_SYMBOL(fgraph_join_or_open);
 
-/* The general path: any user, in any state of the shadow stack. */
+/* The general path: any user, in any state of the shadow stack, which is made if need be. */
 static noinline void fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func,
 				      struct pt_regs *regs, void *dead_below)
 {
@@ -279,8 +308,9 @@ static noinline void fgraph_hook_slow(struct fgraph_ops *gops, unsigned long fun
 NOKPROBE_SYMBOL(fgraph_hook_slow);
 
 /*
- * Which frames on this machine stack are abandoned when a function is entered: those
- * of places below its own, and of its own, too, unless the call is hooked by now.
+ * The lowest place on this machine stack where the return address of a live call may be,
+ * when a function is entered. Places below the function's own are dead. A frame of its own
+ * place is left over from an abandoned call, unless the return address is a trampoline.
  */
 static void *fgraph_dead_below(struct pt_regs *regs)
 {
@@ -291,17 +321,17 @@ NOKPROBE_SYMBOL(fgraph_dead_below);
 /**
  * fgraph_hook() - hook the return of a call for one user, without ftrace
  * @gops:	the user, registered
- * @func:	the function that is being entered, by the address that ftrace has
- *		for it if it has one
- * @regs:	registers at entry, also for the user's entry callback
+ * @func:	the function that is being entered: the address of its call to ftrace, or
+ *		where the kprobe is if ftrace cannot call it
+ * @regs:	registers at entry, passed on to the user's entry callback
  *
  * Calls the entry callback. If that wants the return, the user joins the frame
  * that others have opened for this call, or opens one and replaces the return
  * address. If there is no memory for that, the user misses the call.
  *
- * Context: any, preemption disabled; before the function has done anything.
- * Not in an entry callback of the same call. The caller sees to it that callbacks
- * do not recurse without end, by what they call being hooked again.
+ * Context: any, preemption disabled; before the function has changed its stack. Must not be
+ * called in an entry callback of the same call. Callbacks may call functions that are hooked
+ * in turn; the caller must keep that from recursing without end.
  */
 void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs)
 {
@@ -309,7 +339,10 @@ void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *re
 
 	if (likely(fgraph_is_simple(gops)) && fgraph_hook_first(gops, func, regs))
 		return;
-	/* The handlers of a kprobe, up to here, may themselves be hooked. */
+	/*
+	 * The functions that led here from the kprobe may be hooked by ftrace. Their calls
+	 * are alive, so only what is below this stack frame is dead.
+	 */
 	if (IS_ENABLED(CONFIG_FUNCTION_TRACER))
 		dead_below = __builtin_frame_address(0);
 	else
@@ -320,16 +353,16 @@ EXPORT_SYMBOL_GPL(fgraph_hook);
 NOKPROBE_SYMBOL(fgraph_hook);
 
 #ifdef CONFIG_FGRAPH_FTRACE
-/* Where users with &fgraph_user.admit need not be asked. */
+/* Returns true if all users may be called here, so that &fgraph_user.admit need not be. */
 static __always_inline bool fgraph_admits_all(void)
 {
-	/* A kprobe that interrupts puts back what it found: no race. */
+	/* data_race(): a kprobe in an interrupt restores the value before it returns. */
 	return !data_race(kprobe_running()) && fgraph_rcu_is_watching();
 }
 
 /*
- * The user may have much data, or not be allowed to be called here, or be in the frame
- * of this call already, or be called within a callback.
+ * Hook a call for one user where the fast path does not apply: the user may have data that
+ * exceed a slot or may not be called here, the call may be hooked, or a callback may run.
  */
 static noinline void fgraph_hook_checked(struct fgraph_ops *gops, unsigned long func,
 					 struct pt_regs *regs)
@@ -345,7 +378,7 @@ static noinline void fgraph_hook_checked(struct fgraph_ops *gops, unsigned long 
 }
 NOKPROBE_SYMBOL(fgraph_hook_checked);
 
-/* One after the other: for each of them it may be another way that is right. */
+/* Hook a call for several users where the batch does not apply, one after the other. */
 static noinline void fgraph_hook_each(struct fgraph_ops **users, unsigned int nr,
 				      unsigned long func, struct pt_regs *regs)
 {
@@ -356,10 +389,13 @@ static noinline void fgraph_hook_each(struct fgraph_ops **users, unsigned int nr
 }
 NOKPROBE_SYMBOL(fgraph_hook_each);
 
-/* Not enough room for @nr users and the cover: what the next chunk can hold goes there. */
+/*
+ * The chunk lacks room for the slots of @nr users and the cover. Take them in the next
+ * chunk, for as many users as that can hold; @nr is set to their number.
+ */
 static noinline void *fgraph_cover_next(struct fgraph_stack *st, unsigned int *nr)
 {
-	/* A chunk but for its header, and the cover. */
+	/* The slots of a chunk less two, for its header and the cover. */
 	const unsigned int most = FGRAPH_CHUNK_SIZE / FGRAPH_SLOT - 2;
 
 	*nr = min(*nr, most);
@@ -368,10 +404,10 @@ static noinline void *fgraph_cover_next(struct fgraph_stack *st, unsigned int *n
 NOKPROBE_SYMBOL(fgraph_cover_next);
 
 /*
- * Take slots for @nr users at once, or for fewer, which @nr then says: below a
- * header that says that callbacks run (INSIDE). The slots below it are free, and
- * need not be visible before they are a record. Returns that header, or NULL if
- * there is no memory.
+ * Take slots for the records of @nr users, or of fewer, to which @nr is then set. They lie
+ * below a header, the cover, which says that callbacks run (INSIDE). Until its record is
+ * complete, the first word of each slot is 0 and readers skip it (ZERO). Returns the cover,
+ * or NULL if there is no memory.
  */
 static __always_inline void *fgraph_cover(struct fgraph_stack *st, void *top, unsigned int *nr)
 {
@@ -391,8 +427,8 @@ static __always_inline void *fgraph_cover(struct fgraph_stack *st, void *top, un
 }
 
 /*
- * The fast path for several: simple users of a call that nobody has hooked, where no
- * callback runs. The first who wants the return opens the frame, the others join it.
+ * The fast path for several simple users: the call is not hooked yet and no callback runs on
+ * the stack. The first user that wants the return opens the frame, the others join it.
  */
 static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users,
 			      unsigned int nr, unsigned long func, struct pt_regs *regs)
@@ -407,7 +443,7 @@ static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users
 		void *left = top;
 
 		top = READ_ONCE(st->top);
-		/* Something that an interrupt called was abandoned. */
+		/* An interrupt left an abandoned call on top, so the records are not adjacent. */
 		if (unlikely(frame && top != left))
 			break;
 		nr = all - user;
@@ -443,20 +479,21 @@ static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users
 	} while (unlikely(user < all));
 	if (likely(frame))
 		fgraph_set_trampoline(flags, regs);
-	/* There is no memory, or something is in between. */
+	/* The others take the general path: there was no memory, or a call is in between. */
 	if (unlikely(user < all))
 		fgraph_hook_each(user, all - user, func, regs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_batch);
 
 /**
- * fgraph_hook_one() - hook the return of a call for the only user who wants it
- * @gops:	the user, a simple one
- * @func:	the function, by the address of its call to ftrace
- * @fregs:	as ftrace gives it, with fgraph_retp_valid()
+ * fgraph_hook_one() - hook the return of a call for the only user that wants it
+ * @gops:	the user; fgraph_is_simple() is true for it
+ * @func:	address of the function's call to ftrace
+ * @fregs:	registers at entry as ftrace passes them; fgraph_retp_valid() is true for
+ *		them
  *
- * As fgraph_hook(); but what is called in a callback of a call that a callback made
- * is not hooked, only counted.
+ * Like fgraph_hook(), but limits recursion: a call that a callback makes is hooked, a call
+ * made by a callback of that one is only counted as FGRAPH_MISS_NESTED.
  *
  * Context: any, preemption disabled.
  */
@@ -469,14 +506,15 @@ void fgraph_hook_one(struct fgraph_ops *gops, unsigned long func, struct ftrace_
 NOKPROBE_SYMBOL(fgraph_hook_one);
 
 /**
- * fgraph_hook_several() - hook the return of a call for those who want it
+ * fgraph_hook_several() - hook the return of a call for several users
  * @users:	the users
- * @nr:		how many they are
- * @simple:	all of them are simple
- * @func:	the function, by the address of its call to ftrace
- * @fregs:	as ftrace gives it, with fgraph_retp_valid()
+ * @nr:		number of users
+ * @simple:	fgraph_is_simple() is true for all of them
+ * @func:	address of the function's call to ftrace
+ * @fregs:	registers at entry as ftrace passes them; fgraph_retp_valid() is true for
+ *		them
  *
- * As fgraph_hook_one() for each of them.
+ * Does what fgraph_hook_one() does, for each user in turn.
  *
  * Context: any, preemption disabled.
  */
@@ -497,10 +535,10 @@ NOKPROBE_SYMBOL(fgraph_hook_several);
 #endif /* CONFIG_FGRAPH_FTRACE */
 
 /*
- * Tell a user that a call returns, if the user is still registered: the row is
- * read once, and the user only if its tag matches; it then stays until preemption is
- * enabled. The user was written before it was given its tag, without which no
- * record has it. Returns whether the user has gone.
+ * Tell a user that a call returns, unless the user was unregistered since. If the row has
+ * the tag, the user stays until preemption is enabled: fgraph_synchronize() waits for that.
+ * No barrier is needed before @row->gops: a record has got the tag from the user, after
+ * fgraph_take_row() had written the row. Returns true if the user has gone.
  */
 static __always_inline bool fgraph_tell(struct fgraph_row *row, unsigned long tag,
 					struct fgraph_frame *frame, void *data,
@@ -527,7 +565,7 @@ static __always_inline bool fgraph_tell_entry(struct fgraph_entry *entry, void *
 	return fgraph_tell(entry->row, entry->tag, entry->frame, data, regs);
 }
 
-/* There is nowhere to go. */
+/* Without a frame there is no address to return to. */
 static noinline void __noreturn fgraph_no_frame(void)
 {
 	panic("fgraph: a function returned that has no frame");
@@ -535,8 +573,8 @@ static noinline void __noreturn fgraph_no_frame(void)
 NOKPROBE_SYMBOL(fgraph_no_frame);
 
 /*
- * Tell all users of a frame, the newest first, wherever their records are.
- * Returns whether one has gone.
+ * Tell all users of a frame, the newest first. Their records are between @top and the frame,
+ * not necessarily adjacent. Returns true if one of the users has gone.
  */
 static bool fgraph_tell_all(void *top, struct fgraph_frame *frame, struct fgraph_regs *regs)
 {
@@ -545,7 +583,7 @@ static bool fgraph_tell_all(void *top, struct fgraph_frame *frame, struct fgraph
 	void *rec;
 
 	for (rec = top; rec != frame; rec = fgraph_below(rec)) {
-		/* The header of a chunk may be in between, and calls further out. */
+		/* Skip headers of chunks, and calls further out that were hooked late. */
 		if (fgraph_is_entry_of(rec, frame))
 			gone |= fgraph_tell_entry(rec, fgraph_data(rec, fgraph_head(rec)), regs);
 	}
@@ -554,8 +592,9 @@ static bool fgraph_tell_all(void *top, struct fgraph_frame *frame, struct fgraph
 NOKPROBE_SYMBOL(fgraph_tell_all);
 
 /*
- * The newest call of a place is over. Returns its real return address; @tail tells
- * whether it was a tail call, so that the call which it stood for is over, too.
+ * Complete the newest call whose return address is at @retp. Returns the real return
+ * address. @tail is set to true if it was a tail call: then the call of the function that
+ * made the tail call must be completed, too.
  */
 static unsigned long fgraph_return_one(struct fgraph_stack *st, unsigned long *retp,
 				       struct fgraph_regs *regs, bool *tail)
@@ -573,7 +612,7 @@ static unsigned long fgraph_return_one(struct fgraph_stack *st, unsigned long *r
 	if (regs->full)
 		fgraph_fixup_regs(regs->full, ret);
 
-	/* A function that is hooked must be told to return, also within callbacks. */
+	/* The return of a hooked call is always reported, even if a callback is running. */
 	top = READ_ONCE(st->top);
 	top_head = fgraph_head(top);
 	fgraph_set_head(top, (top_head & ~FGRAPH_CONTEXT) |
@@ -582,8 +621,8 @@ static unsigned long fgraph_return_one(struct fgraph_stack *st, unsigned long *r
 	gone = fgraph_tell_all(top, frame, regs);
 
 	/*
-	 * As long as the trampoline is there, unwinders need a frame; under a
-	 * tail call there is another one.
+	 * Before the frame is dropped, as an unwinder that finds the trampoline needs a frame.
+	 * After a tail call it finds that of the older call of this place.
 	 */
 	if (!*tail)
 		WRITE_ONCE(*fgraph_record_place(retp), ret);
@@ -616,9 +655,9 @@ static noinline unsigned long fgraph_return_slow(struct fgraph_stack *st, unsign
 NOKPROBE_SYMBOL(fgraph_return_slow);
 
 /*
- * The fast path: tell the users of a frame whose records, of one slot each, are the
- * newest ones of the stack, where no callback runs. @top is the newest, with @head.
- * Enables preemption.
+ * The fast path: the records of @frame take one slot each and are the newest ones of the
+ * stack, and no callback runs. @top is the newest record, with header @head. Enables
+ * preemption, which fgraph_return() has disabled.
  */
 static __always_inline unsigned long
 fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
@@ -637,10 +676,10 @@ fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
 	gone |= fgraph_tell_frame(frame, frame->data, regs);
 
 	ret = frame->ret;
-	/* As long as the trampoline is there, unwinders need a frame. */
+	/* Before the frame is dropped: an unwinder that finds the trampoline looks for it. */
 	WRITE_ONCE(*fgraph_record_place(frame->retp), ret);
 	barrier();
-	/* Something that a callback called was abandoned. */
+	/* Drop the frames of calls that a callback made and that will never return. */
 	if (unlikely(READ_ONCE(st->top) != top))
 		fgraph_stack_pop_above(st, top);
 	fgraph_stack_drop_linked(st, top, frame);
@@ -650,18 +689,18 @@ fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
 	return ret;
 }
 
-/* A frame that is not alone on top. */
+/* A call returns whose frame is not on top: it has several users, or calls are above it. */
 static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, unsigned long *retp,
 						    struct fgraph_regs *regs)
 {
 	unsigned long head, ret;
 	void *top = READ_ONCE(st->top);
-	/* CLAIM: before the header, as an interrupt may drop what was abandoned. */
+	/* CLAIM: read before the header, as an interrupt may drop records of abandoned calls. */
 	struct fgraph_frame *frame = READ_ONCE(((struct fgraph_entry *)top)->frame);
 
 	barrier();
 	head = fgraph_head(top);
-	/* All of FGRAPH_CONTEXT is zero without FGRAPH_INSIDE. */
+	/* The lower half suffices: bits of FGRAPH_CONTEXT are only set with FGRAPH_INSIDE. */
 	if ((u32)head == (FGRAPH_ENTRY | FGRAPH_LINKED) &&
 	    (u32)fgraph_head(frame) == FGRAPH_FRAME && frame->retp == retp)
 		return fgraph_return_fast(st, top, head, frame, regs);
@@ -671,7 +710,10 @@ static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, uns
 }
 NOKPROBE_SYMBOL(fgraph_return_several);
 
-/* A hooked function returned to a trampoline. Tell the users of its frame, newest first. */
+/*
+ * A hooked function returned to a trampoline. Tell the users of its frame, the newest first,
+ * and return the real return address.
+ */
 static __always_inline unsigned long fgraph_return(unsigned long *retp,
 						   struct fgraph_regs *regs)
 {
@@ -686,21 +728,21 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 		fgraph_no_frame();
 	frame = READ_ONCE(st->top);
 	here = READ_ONCE(frame->retp) == retp;
-	barrier();	/* CLAIM: as in fgraph_return_several() */
+	barrier();	/* CLAIM: @retp is read before the header */
 	head = fgraph_head(frame);
 	if (likely(here && (u32)head == FGRAPH_FRAME))
 		return fgraph_return_fast(st, frame, head, frame, regs);
 	return fgraph_return_several(st, retp, regs);
 }
 
-/* From the light trampoline. */
+/* Called by the light trampoline, with the return registers in @regs. */
 __visible unsigned long fgraph_return_light(unsigned long *retp, struct fgraph_regs *regs)
 {
 	return fgraph_return(retp, regs);
 }
 NOKPROBE_SYMBOL(fgraph_return_light);
 
-/* From the full trampoline. */
+/* Called by the full trampoline, with all registers. */
 __visible unsigned long fgraph_return_full(struct pt_regs *regs)
 {
 	struct fgraph_regs fr = { .full = regs };

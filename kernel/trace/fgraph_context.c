@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fgraph: do callbacks run, and in which context?
+ * fgraph: find out whether a callback runs, and in which context.
  *
  * The newest header of a shadow stack says so: see INSIDE in fgraph_stack.h.
  */
@@ -11,8 +11,9 @@
 #include "fgraph_internal.h"
 
 /*
- * In a task, a softirq, an interrupt or an NMI? Not in how many: breakpoints in
- * what callbacks call count as NMIs, without end.
+ * The kind of context: 0 for a task, 1 for a softirq, 2 for an interrupt, 3 for an NMI.
+ * Nested NMIs are not told apart: a breakpoint in a function that a callback calls counts
+ * as an NMI, so recursion would never be noticed.
  */
 static unsigned int fgraph_level(unsigned long context)
 {
@@ -27,12 +28,13 @@ static unsigned int fgraph_level(unsigned long context)
 NOKPROBE_SYMBOL(fgraph_level);
 
 /**
- * fgraph_context_within() - fgraph_context() on top of another record
- * @above:	what that has of FGRAPH_CONTEXT
+ * fgraph_context_within() - what a new header says while a callback runs in its record
+ * @above:	the bits of FGRAPH_CONTEXT of the record below the new one
  *
  * Context: any, preemption disabled.
  *
- * Return: the same with FGRAPH_NESTED, if a callback has called this in its context.
+ * Return: fgraph_context(), with FGRAPH_NESTED if a callback that runs in this kind of
+ * context made the call.
  */
 unsigned long fgraph_context_within(unsigned long above)
 {
@@ -45,13 +47,14 @@ unsigned long fgraph_context_within(unsigned long above)
 NOKPROBE_SYMBOL(fgraph_context_within);
 
 /**
- * fgraph_in_callback() - does a callback of fgraph run in this context?
- * @count:	preempt_count() of a context on this CPU, the current one or one
- *		that it interrupts for a moment
+ * fgraph_in_callback() - does a callback of fgraph run in a context?
+ * @count:	preempt_count() of that context on this CPU: the current one, or the one
+ *		that a breakpoint has interrupted
  *
  * Context: any, preemption disabled.
  *
- * Return: whether one does, in the same of task, softirq, interrupt and NMI.
+ * Return: true if the newest callback that runs was called in the same kind of context
+ * (task, softirq, interrupt or NMI).
  */
 bool fgraph_in_callback(int count)
 {
@@ -66,16 +69,16 @@ bool fgraph_in_callback(int count)
 NOKPROBE_SYMBOL(fgraph_in_callback);
 
 /**
- * fgraph_recursion() - is a function called in a callback of a call in a callback?
+ * fgraph_recursion() - must a call be missed so that recursion ends?
  * @st:		the stack of the current task
  *
- * What callbacks call is hooked, but not what is called in callbacks of such a
- * call: it might go on for ever. An interrupt may not have said yet that it is one,
- * hence the comparison with the context this runs in.
+ * A call that a callback makes is hooked. A call that is made by a callback of that one is
+ * not, as callbacks might otherwise call each other for ever. An interrupt of the second
+ * callback is no recursion, so the header is compared with the current context.
  *
  * Context: any, preemption disabled.
  *
- * Return: whether it is not to be hooked.
+ * Return: true if the call must not be hooked.
  */
 bool fgraph_recursion(struct fgraph_stack *st)
 {

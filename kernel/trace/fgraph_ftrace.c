@@ -2,19 +2,18 @@
 /*
  * Which users of fgraph want a function: their filters, and the sites.
  *
- * A user's filter is not registered with ftrace. fgraph has two ftrace_ops there,
- * one of which saves all registers, and a table of sites: for the address of a
- * function's call to ftrace, the users who want it. The filters of the two are the
- * union of those of the users. So an entry is one look-up and one loop, and
- * to register a user touches only its own functions.
+ * A user's filter is not registered with ftrace. fgraph has two ftrace_ops of its own, one of
+ * which saves all registers. Their filters are the union of the filters of the users. A table
+ * has a site for each function that is wanted: the users that want it, found by the address
+ * of the function's call to ftrace. So the entry of a function takes one look-up and one
+ * loop, and registering a user touches only the functions that it wants.
  *
- * Users of all functions, or of very many, are asked users: in a list of their own,
- * whose filters are asked at each call of a function that has no site. Where there
- * is one, it has those of them who want the function, too.
+ * Users that want all functions, or very many, are asked users. They are in a list of their
+ * own: when a function without a site is called, the filter of each of them is looked up. A
+ * site also has the asked users that want its function, so only the site is used then.
  *
- * All that writes holds ftrace_lock. Readers are callbacks of ftrace, in any context
- * and with preemption disabled; what they may still see is freed after
- * fgraph_synchronize().
+ * Writers hold ftrace_lock. Readers are callbacks of ftrace, in any context, with preemption
+ * disabled. Memory that readers may still see is freed after fgraph_synchronize().
  */
 #include <linux/kprobes.h>
 #include <linux/log2.h>
@@ -32,34 +31,39 @@
 #include "trace.h"
 
 /*
- * A user of more functions than that is asked, which costs a look-up in its own
- * filter at each call. It bounds the memory for a user's sites to some 50 KB.
+ * A user with more functions in its filter becomes an asked user, which costs a look-up in
+ * its filter at each call. This limits the memory for a user's sites to some 50 KB.
  */
 #define FGRAPH_SITE_FUNCTIONS	1024
 
-/* Of more users that want a function and are asked, each next lot takes longer. */
+/*
+ * How many asked users can be hooked in one batch. Of more users, only the first batch takes
+ * the fast path: after that the call is hooked already.
+ */
 #define FGRAPH_ASK_AT_ONCE	8
 
-/* Memory that readers may still use. */
+/* Links memory that readers may still use, until it is freed. First member of its object. */
 struct fgraph_old {
 	struct fgraph_old	*next;
 };
 
 /**
- * struct fgraph_site - who wants the calls of a function
- * @old:	links those that are to be freed
- * @only:	the only user, if that is a simple one and need not be asked for its
- *		filter: where calls are hooked by the ops of that index, else NULL
- * @nr:		number of users
- * @room:	how many fit into @users
- * @holes:	how many of @users have gone
- * @simple:	all users want returns, and need no more data than a slot has room for
- * @ask:	their filters must be asked. Only for the asked users
+ * struct fgraph_site - the users that want the calls of a function
+ * @old:	links sites that are to be freed
+ * @only:	the user, if it is the only one, fgraph_is_simple() and its filter need not be
+ *		looked up, else NULL. Indexed like fgraph_ftrace_ops: only the element of the
+ *		ops that hooks the calls is set
+ * @nr:		number of elements of @users in use
+ * @room:	number of elements that fit into @users
+ * @holes:	number of elements that are fgraph_nobody
+ * @simple:	fgraph_is_simple() is true for all users
+ * @ask:	the filter of each user must be looked up; only in fgraph_asked
  * @regs:	calls are hooked by the ftrace_ops that saves all registers
- * @move:	must be hooked by that one, but is not yet
+ * @move:	calls must be hooked by that ftrace_ops, and @regs is not set yet
  * @users:	the users, oldest first
  *
- * @users only grows: who goes leaves fgraph_nobody behind, or a new site is made.
+ * Users are only appended to @users while readers may see it. A user that goes is replaced by
+ * fgraph_nobody, or the site by a copy.
  */
 struct fgraph_site {
 	struct fgraph_old	old;
@@ -74,20 +78,20 @@ struct fgraph_site {
 	struct fgraph_ops	*users[];
 };
 
-/* An element of the table. @ip stays when @site has become NULL. */
+/* An element of the table. When @site becomes NULL, @ip stays, so that searches go on. */
 struct fgraph_site_slot {
 	unsigned long		ip;
 	struct fgraph_site __rcu *site;
 };
 
 /**
- * struct fgraph_site_table - the sites, by the address of the call to ftrace
- * @old:	links those that are to be freed
- * @mask:	size of @slots, a power of two, but for one slot: a slot's place in bytes
- *		is an address and this. At least half of them are free
- * @used:	slots with an address
- * @sites:	slots with a site
- * @slots:	open addressing: the next slot is the next one to look at
+ * struct fgraph_site_table - the sites, by the address of the function's call to ftrace
+ * @old:	links tables that are to be freed
+ * @mask:	the size of @slots in bytes, which is a power of two, less one slot: an address
+ *		and @mask is the offset in bytes of the first slot to look at
+ * @used:	number of slots with an address; at most half of all slots
+ * @sites:	number of slots with a site
+ * @slots:	open addressing: a search goes on with the next slot
  */
 struct fgraph_site_table {
 	struct fgraph_old	old;
@@ -97,15 +101,17 @@ struct fgraph_site_table {
 	struct fgraph_site_slot	slots[];
 };
 
-/* What is there without users. It counts as full: the first site needs another table. */
+/* The table while there are no sites. It counts as full, so the first site allocates one. */
 static struct fgraph_site_table fgraph_no_sites = {
 	.mask = sizeof(struct fgraph_site_slot),
 	.used = 2,
 	.slots = { [1] = { } },
 };
 
+/* The list of asked users while there are none. */
 static struct fgraph_site fgraph_no_asked = { .ask = true };
 
+/* The sites; and the asked users, as if they were the users of a site. */
 static struct fgraph_site_table __rcu *fgraph_sites = RCU_INITIALIZER(&fgraph_no_sites);
 static struct fgraph_site __rcu *fgraph_asked = RCU_INITIALIZER(&fgraph_no_asked);
 
@@ -114,21 +120,21 @@ static void fgraph_ftrace_light(unsigned long ip, unsigned long parent_ip,
 static void fgraph_ftrace_regs(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *op, struct ftrace_regs *fregs);
 
-/* Indexed by whether all registers are saved. */
+/* The two ops that ftrace calls. Index 1, or true, is the one that saves all registers. */
 struct ftrace_ops fgraph_ftrace_ops[FGRAPH_NR_FTRACE_OPS] = {
 	{ .func = fgraph_ftrace_light },
 	{ .func = fgraph_ftrace_regs, .flags = FTRACE_OPS_FL_SAVE_REGS },
 };
 
-/* Must the filter of that ops be made anew? */
+/* Set if the filter of that ops must be made anew. Indexed like fgraph_ftrace_ops. */
 static bool fgraph_dirty[ARRAY_SIZE(fgraph_ftrace_ops)];
-/* Must a site be moved to the ops that saves all registers? */
+/* Set if any site has @move. */
 static bool fgraph_moves;
 /* How many users have &fgraph_user.permanent. */
 static unsigned int fgraph_nr_permanent;
-/* The users that have a filter, or want all functions. */
+/* The users of register_ftrace_graph(): they have a filter, or want all functions. */
 static LIST_HEAD(fgraph_filter_users);
-/* What waits for fgraph_free_old(). */
+/* Sites and tables that fgraph_free_old() will free. */
 static struct fgraph_old *fgraph_old_memory;
 
 static int fgraph_refuse(struct fgraph_ops *gops, const struct fgraph_frame *frame,
@@ -144,13 +150,13 @@ static void fgraph_ignore(struct fgraph_ops *gops, const struct fgraph_frame *fr
 }
 NOKPROBE_SYMBOL(fgraph_ignore);
 
-/* Stands in a site for a user that has gone. */
+/* Takes the place of a user that has gone in &fgraph_site.users. */
 static struct fgraph_ops fgraph_nobody = {
 	.entryfunc = fgraph_refuse,
 	.retfunc = fgraph_ignore,
 };
 
-/* Functions are 16 bytes apart, at least, as slots: neighbours do not collide. */
+/* Functions are usually at least 16 bytes apart, like slots: neighbours do not collide. */
 static __always_inline struct fgraph_site_slot *
 fgraph_first_slot(struct fgraph_site_table *table, unsigned long ip)
 {
@@ -164,12 +170,13 @@ fgraph_next_slot(struct fgraph_site_table *table, struct fgraph_site_slot *slot)
 	return (void *)slot - (void *)table->slots == table->mask ? table->slots : slot + 1;
 }
 
-/* Who wants this function? The readers' side: any context, preemption disabled. */
+/* The site of a function, or the asked users. For readers: any context, preemption disabled. */
 static __always_inline struct fgraph_site *fgraph_find_users(unsigned long ip)
 {
 	/*
-	 * Before the table: pairs with rcu_assign_pointer() in fgraph_apply_filter(). Who
-	 * is no longer among the asked users is in the sites already.
+	 * Read before the table. Pairs with rcu_assign_pointer() in fgraph_replace_asked():
+	 * fgraph_apply_filter() enters a user into its sites before it removes it from the
+	 * asked users, so one of the two has the user.
 	 */
 	struct fgraph_site *asked = (__force struct fgraph_site *)smp_load_acquire(&fgraph_asked);
 	struct fgraph_site_table *table = rcu_dereference_raw(fgraph_sites);
@@ -186,7 +193,7 @@ static __always_inline struct fgraph_site *fgraph_find_users(unsigned long ip)
 	return site ?: asked;
 }
 
-/* Those of the asked users who want the function. */
+/* Hook a call of a function without a site for the asked users that want the function. */
 static void fgraph_hook_asked(struct fgraph_ops **users, unsigned int nr, bool simple,
 			      unsigned long ip, struct ftrace_regs *fregs)
 {
@@ -210,13 +217,13 @@ static void fgraph_hook_asked(struct fgraph_ops **users, unsigned int nr, bool s
 NOKPROBE_SYMBOL(fgraph_hook_asked);
 
 /*
- * A site of several users, or where the only one is none of &fgraph_site.only. If the
- * function is in the filters of both ops, the site says which of them hooks the call.
+ * Hook a call for a site that has no &fgraph_site.only for this ops. While the function is in
+ * the filters of both ops, @site->regs says which of them hooks the call.
  */
 static noinline void fgraph_hook_site(struct fgraph_site *site, unsigned long ip,
 				      struct ftrace_regs *fregs, bool regs)
 {
-	/* Pairs with fgraph_site_append(): that many users are there, and if they are simple. */
+	/* Pairs with fgraph_site_append(): @nr users are there, and @simple holds for them. */
 	unsigned int nr = smp_load_acquire(&site->nr);
 	bool simple = READ_ONCE(site->simple);
 
@@ -230,9 +237,9 @@ static noinline void fgraph_hook_site(struct fgraph_site *site, unsigned long ip
 NOKPROBE_SYMBOL(fgraph_hook_site);
 
 /*
- * A function is entered that is in the filter of one of the two ops. @regs: it is the
- * one that saves all registers. Which ops ftrace passes does not matter: for a moment
- * after a change it may be another one.
+ * The callback of both ops: a function is entered that is in the filter of one of them. @regs
+ * is true for the one that saves all registers. It does not come from the ftrace_ops that
+ * ftrace passes, as for a moment after a change that may be another one.
  */
 static __always_inline void fgraph_ftrace_entry(unsigned long ip, struct ftrace_regs *fregs,
 						bool regs)
@@ -240,7 +247,7 @@ static __always_inline void fgraph_ftrace_entry(unsigned long ip, struct ftrace_
 	struct fgraph_site *site;
 	struct fgraph_ops *only;
 
-	/* Before anything looks at what is this CPU's. */
+	/* This must come first: without a valid place, per-CPU variables cannot be accessed. */
 	if (unlikely(!fgraph_retp_valid(fgraph_retp(&fregs->regs))))
 		return;
 	preempt_disable_notrace();
@@ -300,7 +307,7 @@ static void fgraph_free_old(struct work_struct *work)
 
 static DECLARE_WORK(fgraph_free_old_work, fgraph_free_old);
 
-/* Free a site or a table when nobody sees it any more. */
+/* Free a site or a table when no reader can see it any more. */
 static void fgraph_free_later(struct fgraph_old *old)
 {
 	if (old == &fgraph_no_sites.old || old == &fgraph_no_asked.old)
@@ -331,13 +338,13 @@ static struct ftrace_hash *fgraph_notrace_hash(const struct fgraph_ops *gops)
 					 lockdep_is_held(&ftrace_lock));
 }
 
-/* Does the user want all functions, but for those in its notrace filter? */
+/* Does the user want all functions except those in its notrace filter? */
 static bool fgraph_wants_all(const struct fgraph_ops *gops)
 {
 	return ftrace_hash_empty(fgraph_filter_hash(gops));
 }
 
-/* Is there nothing to ask? */
+/* Does the user want all functions without exception, so that no look-up is needed? */
 static bool fgraph_wants_any(const struct fgraph_ops *gops)
 {
 	return fgraph_wants_all(gops) && ftrace_hash_empty(fgraph_notrace_hash(gops));
@@ -345,16 +352,19 @@ static bool fgraph_wants_any(const struct fgraph_ops *gops)
 
 static bool fgraph_wants(const struct fgraph_ops *gops, unsigned long ip)
 {
-	/* With any registers: SAVE_REGS of who lends the filter does not matter. */
+	/*
+	 * Passing registers, here any pointer, keeps ftrace_ops_test() from refusing a filter
+	 * with FTRACE_OPS_FL_SAVE_REGS.
+	 */
 	return !gops->filter || ftrace_ops_test(gops->filter, ip, (void *)gops);
 }
 
-/* The place of a user in a site, which is sorted by age; or where it would be. */
+/* The index of a user in @site->users, which are sorted by age, or the index to insert it. */
 static unsigned int fgraph_site_index(const struct fgraph_site *site, const struct fgraph_ops *gops)
 {
 	unsigned int i = site->nr;
 
-	/* Usually it is the newest, or one of a few. */
+	/* From the end, as the user is usually the newest one. */
 	while (i && (site->users[i - 1] == &fgraph_nobody ||
 		     site->users[i - 1]->user.tag >> FGRAPH_ID_BITS >=
 		     gops->user.tag >> FGRAPH_ID_BITS))
@@ -378,7 +388,7 @@ static bool fgraph_site_is_empty(const struct fgraph_site *site)
 	return site->nr == site->holes;
 }
 
-/* A site with room for @nr users, and as much more as the allocator gives anyway. */
+/* Allocate a site for @nr users, and for more if the allocator's size has room for them. */
 static struct fgraph_site *fgraph_site_alloc(unsigned int nr)
 {
 	struct fgraph_site *site;
@@ -392,34 +402,37 @@ static struct fgraph_site *fgraph_site_alloc(unsigned int nr)
 	return site;
 }
 
-/* What has been said of a site has changed. Readers may see the one or the other. */
+/*
+ * Update &fgraph_site.only after a change of the site. Readers may still see the old value,
+ * which is as correct as a call that was made a moment before.
+ */
 static void fgraph_site_set_only(struct fgraph_site *site)
 {
 	struct fgraph_ops *only = NULL;
 
 	if (site->nr == 1 && site->simple && !site->ask)
 		only = site->users[0];
-	/* Pairs with the dependency in fgraph_ftrace_entry(): what is pointed to is there. */
+	/* Pairs with the address dependency in fgraph_ftrace_entry(), through the user. */
 	smp_store_release(&site->only[false], site->regs ? NULL : only);
-	/* As above. */
+	/* Pairs with the address dependency in fgraph_ftrace_entry(), through the user. */
 	smp_store_release(&site->only[true], site->regs ? only : NULL);
 }
 
 /* Append a user to a site that has room. Readers see it when @nr has grown. */
 static void fgraph_site_append(struct fgraph_site *site, struct fgraph_ops *gops)
 {
-	/* Whoever sees the user must not take it for a simple one. */
+	/* Before @nr grows: a reader that sees the user must not take it for a simple one. */
 	if (!fgraph_is_simple(gops))
 		WRITE_ONCE(site->simple, false);
 	if (fgraph_needs_regs(gops) && !site->regs)
 		site->move = true;
 	WRITE_ONCE(site->users[site->nr], gops);
-	/* Pairs with fgraph_hook_site(). */
+	/* Pairs with smp_load_acquire() in fgraph_hook_site(). */
 	smp_store_release(&site->nr, site->nr + 1);
 	fgraph_site_set_only(site);
 }
 
-/* A copy of a site, with room for @more users; without those that have gone, and without @not. */
+/* Copy a site, without the holes and without the user @not, with room for @more users. */
 static struct fgraph_site *fgraph_site_copy(const struct fgraph_site *site, unsigned int more,
 					    const struct fgraph_ops *not)
 {
@@ -436,7 +449,7 @@ static struct fgraph_site *fgraph_site_copy(const struct fgraph_site *site, unsi
 	return new;
 }
 
-/* A copy of a site with another user, at its place by age. */
+/* Copy a site and insert a user at its place by age. */
 static struct fgraph_site *fgraph_site_insert(const struct fgraph_site *site,
 					      struct fgraph_ops *gops)
 {
@@ -454,8 +467,8 @@ static struct fgraph_site *fgraph_site_insert(const struct fgraph_site *site,
 }
 
 /*
- * Add a user to a site that is in use. Returns the site, or the new one that must
- * take its place; NULL if there is no memory.
+ * Add a user to a site that readers may see. Returns the site, or a new one by which the
+ * caller must replace it; NULL if there is no memory.
  */
 static struct fgraph_site *fgraph_site_add(struct fgraph_site *site, struct fgraph_ops *gops)
 {
@@ -466,13 +479,16 @@ static struct fgraph_site *fgraph_site_add(struct fgraph_site *site, struct fgra
 	return fgraph_site_insert(site, gops);
 }
 
-/* As above, to remove a user. Needs no memory, but if there is none, leaves a hole. */
+/*
+ * Remove a user from a site that readers may see. Returns the site, or a new one by which the
+ * caller must replace it. Cannot fail: if there is no memory for a copy, a hole is left.
+ */
 static struct fgraph_site *fgraph_site_remove(struct fgraph_site *site, struct fgraph_ops *gops)
 {
 	struct fgraph_ops **place = fgraph_site_find(site, gops);
 	struct fgraph_site *new = NULL;
 
-	/* To copy a large one each time would make it quadratic to remove all. */
+	/* Copying a large site each time would make the removal of all users quadratic. */
 	if (site->nr <= 16 || site->holes * 2 > site->nr)
 		new = fgraph_site_copy(site, 0, gops);
 	if (new)
@@ -482,7 +498,7 @@ static struct fgraph_site *fgraph_site_remove(struct fgraph_site *site, struct f
 	return site;
 }
 
-/* The slot of an address, or the free one where it belongs. */
+/* The slot of an address, or the free slot to enter it. */
 static struct fgraph_site_slot *fgraph_site_slot(struct fgraph_site_table *table, unsigned long ip)
 {
 	struct fgraph_site_slot *slot = fgraph_first_slot(table, ip);
@@ -497,7 +513,7 @@ static unsigned int fgraph_nr_slots(const struct fgraph_site_table *table)
 	return table->mask / sizeof(table->slots[0]) + 1;
 }
 
-/* The next slot with a site, after @slot or from the first one on; NULL at the end. */
+/* The next slot with a site after @slot, or the first one if @slot is NULL; NULL at the end. */
 static struct fgraph_site_slot *fgraph_next_site(struct fgraph_site_table *table,
 						 struct fgraph_site_slot *slot)
 {
@@ -510,7 +526,7 @@ static struct fgraph_site_slot *fgraph_next_site(struct fgraph_site_table *table
 	return NULL;
 }
 
-/* Replace the table by one with room for twice @sites. */
+/* Replace the table by one that is at most half full with twice the number of @sites. */
 static int fgraph_resize_table(unsigned int sites)
 {
 	struct fgraph_site_table *old = fgraph_table_locked(), *new;
@@ -548,14 +564,14 @@ static int fgraph_enter_site(unsigned long ip, struct fgraph_site *site)
 	table->sites++;
 	if (!slot->ip) {
 		table->used++;
-		/* Whoever does not see the site yet with it asks the asked users. */
+		/* A reader that sees the address but not yet the site uses the asked users. */
 		WRITE_ONCE(slot->ip, ip);
 	}
 	fgraph_dirty[site->regs] = true;
 	return 0;
 }
 
-/* Nobody wants the function any more, but asked users. */
+/* Remove a site: its function has no users any more, but for asked users. */
 static void fgraph_drop_site(struct fgraph_site_table *table, struct fgraph_site_slot *slot)
 {
 	struct fgraph_site *site = fgraph_site_of(slot);
@@ -569,7 +585,7 @@ static void fgraph_drop_site(struct fgraph_site_table *table, struct fgraph_site
 	fgraph_free_later(&table->old);
 }
 
-/* Make a site for a user who wants the function, and for asked users who do. */
+/* Make a site for a user that wants the function, and for the asked users that want it. */
 static int fgraph_make_site(unsigned long ip, struct fgraph_ops *gops)
 {
 	struct fgraph_site *asked = fgraph_asked_locked(), *site, *new;
@@ -584,7 +600,10 @@ static int fgraph_make_site(unsigned long ip, struct fgraph_ops *gops)
 		    fgraph_wants(asked->users[i], ip))
 			fgraph_site_append(site, asked->users[i]);
 	}
-	/* Asked users come by their common ops. For others, nothing is called yet. */
+	/*
+	 * If asked users want the function, the ops that hooks calls for them is called for
+	 * it. Otherwise no ops is, and the site need not be moved later.
+	 */
 	if (site->nr || gops->user.asked)
 		site->regs = asked->regs;
 	else
@@ -603,7 +622,7 @@ static int fgraph_make_site(unsigned long ip, struct fgraph_ops *gops)
 	return ret;
 }
 
-/* Have a function call a user. */
+/* Enter a user into the site of a function. */
 static int fgraph_add_to_site(unsigned long ip, struct fgraph_ops *gops)
 {
 	struct fgraph_site_slot *slot = fgraph_site_slot(fgraph_table_locked(), ip);
@@ -625,9 +644,9 @@ static int fgraph_add_to_site(unsigned long ip, struct fgraph_ops *gops)
 }
 
 /*
- * Is the site of no use without @not? If it has users left, they must be asked users, who
- * are found without it, and by the same ops: the other one may not be called for the
- * function yet.
+ * Can a site be removed when its user @not goes? Any other users must be asked users, as they
+ * are found without a site, and the same ops must hook calls for the site and for them: the
+ * other ops may not be called for the function yet.
  */
 static bool fgraph_site_is_needless(const struct fgraph_site *site, const struct fgraph_ops *not)
 {
@@ -660,12 +679,12 @@ static void fgraph_remove_from_site(struct fgraph_site_table *table, struct fgra
 	}
 }
 
-/* Must the filters of those be asked, or do they all want any function? */
+/* Must the filters of the asked users be looked up? Not if all of them want any function. */
 static bool fgraph_must_ask(const struct fgraph_site *asked)
 {
 	unsigned int i;
 
-	/* There is nothing to hook then. */
+	/* Without users, &fgraph_site.only must not be set. */
 	if (fgraph_site_is_empty(asked))
 		return true;
 	for (i = 0; i < asked->nr; i++) {
@@ -675,13 +694,17 @@ static bool fgraph_must_ask(const struct fgraph_site *asked)
 	return false;
 }
 
+/* Replace the asked users by @new, or update them after a change if @new is the old ones. */
 static void fgraph_replace_asked(struct fgraph_site *new)
 {
 	struct fgraph_site *old = fgraph_asked_locked();
 
 	fgraph_dirty[old->regs] = true;
 	fgraph_dirty[new->regs] = true;
-	/* Before it is seen, or after it was set in fgraph_add_asked(). */
+	/*
+	 * If @new is not published yet, no reader sees this. If it is the old site, ask was
+	 * set by fgraph_add_asked() or a user was removed, so a reader may see either value.
+	 */
 	WRITE_ONCE(new->ask, fgraph_must_ask(new));
 	fgraph_site_set_only(new);
 	if (new == old)
@@ -690,16 +713,16 @@ static void fgraph_replace_asked(struct fgraph_site *new)
 	fgraph_free_later(&old->old);
 }
 
-/* Add a user to the asked ones, or have them see that its filter has changed. */
+/* Add a user to the asked users. If it is one already, its filter has changed. */
 static int fgraph_add_asked(struct fgraph_ops *gops)
 {
 	struct fgraph_site *asked = fgraph_asked_locked(), *new = asked;
 
-	/* Ask, until it is known that there is nothing to ask. */
+	/* Look up filters until fgraph_replace_asked() has found out whether that is needed. */
 	WRITE_ONCE(asked->ask, true);
 	fgraph_site_set_only(asked);
 	if (!fgraph_site_find(asked, gops)) {
-		/* As a new one: who sees the user there sees that it must be asked. */
+		/* A new site, so that a reader which sees the user also sees @ask. */
 		new = fgraph_site_insert(asked, gops);
 		if (!new)
 			return -ENOMEM;
@@ -731,7 +754,7 @@ static void fgraph_remove_asked(struct fgraph_ops *gops)
 
 typedef int (*fgraph_function_t)(unsigned long ip, void *arg);
 
-/* Call @func for each function in a user's filter that is not all. */
+/* Call @func for each function that a user wants; its filter must not be empty. */
 static int fgraph_walk_functions(struct fgraph_ops *gops, fgraph_function_t func, void *arg)
 {
 	struct ftrace_hash *filter = fgraph_filter_hash(gops);
@@ -742,7 +765,7 @@ static int fgraph_walk_functions(struct fgraph_ops *gops, fgraph_function_t func
 
 	for (i = 0; i < 1UL << filter->size_bits; i++) {
 		hlist_for_each_entry(entry, &filter->buckets[i], hlist) {
-			/* The function's module has gone. */
+			/* An address of 0 is left where a function's module has gone. */
 			if (!entry->ip || ftrace_lookup_ip(except, entry->ip))
 				continue;
 			ret = func(entry->ip, arg);
@@ -760,8 +783,8 @@ static int fgraph_add_function_of(unsigned long ip, void *gops)
 }
 
 /*
- * Make the sites agree with a user's filter. Where it is wanted as before, nothing
- * happens meanwhile: it is added where it is new before it is removed elsewhere.
+ * Make the sites agree with a user's filter. Functions that the user wanted before and still
+ * wants are hooked for it all the time, as it is added before it is removed.
  */
 static int fgraph_apply_filter(struct fgraph_ops *gops)
 {
@@ -794,7 +817,7 @@ static int fgraph_apply_filter(struct fgraph_ops *gops)
 	return 0;
 }
 
-/* No call finds the user any more. Needs no memory. */
+/* Remove a user from the asked users and from all sites. Cannot fail. */
 static void fgraph_remove_everywhere(struct fgraph_ops *gops)
 {
 	struct fgraph_site_table *table = fgraph_table_locked();
@@ -807,7 +830,7 @@ static void fgraph_remove_everywhere(struct fgraph_ops *gops)
 	}
 }
 
-/* Are the calls of a site, or of the asked users, to come by this ops? */
+/* Must ftrace call this ops for a site, or for the asked users? Two ops during a move. */
 static bool fgraph_comes_by(const struct fgraph_site *site, bool regs)
 {
 	return regs ? site->regs || site->move : !site->regs;
@@ -818,7 +841,7 @@ static int fgraph_add_to_hash(unsigned long ip, void *hash)
 	return ftrace_lookup_ip(hash, ip) ? 0 : add_hash_entry(hash, ip);
 }
 
-/* All functions that are to come by an ops, unless it is all there are. */
+/* Fill @filter with all functions for which ftrace must call an ops. */
 static int fgraph_fill_filter(struct ftrace_hash *filter, bool regs)
 {
 	struct fgraph_site_table *table = fgraph_table_locked();
@@ -843,7 +866,7 @@ static int fgraph_fill_filter(struct ftrace_hash *filter, bool regs)
 	return 0;
 }
 
-/* Is an asked user there that wants all functions? It is returned. */
+/* An asked user that wants all functions by this ops, or NULL. */
 static struct fgraph_ops *fgraph_find_all(bool regs)
 {
 	struct fgraph_site *asked = fgraph_asked_locked();
@@ -856,7 +879,7 @@ static struct fgraph_ops *fgraph_find_all(bool regs)
 	return NULL;
 }
 
-/* Does nobody want this function whose calls come by that ops? */
+/* Is there no user that wants this function by this ops? */
 static bool fgraph_is_unwanted(unsigned long ip, bool regs)
 {
 	struct fgraph_site *asked = fgraph_asked_locked();
@@ -872,7 +895,7 @@ static bool fgraph_is_unwanted(unsigned long ip, bool regs)
 	return true;
 }
 
-/* Of all functions, those that nobody wants. */
+/* Fill @except with the functions that the user @all does not want, and no other user. */
 static int fgraph_fill_notrace(struct ftrace_hash *except, struct fgraph_ops *all, bool regs)
 {
 	struct ftrace_hash *hash = fgraph_notrace_hash(all);
@@ -895,8 +918,8 @@ static int fgraph_fill_notrace(struct ftrace_hash *except, struct fgraph_ops *al
 }
 
 /*
- * Give an ops its filters. While both change, it is called for more functions
- * than are wanted, never for fewer. An empty filter means all functions.
+ * Set the filter and the notrace filter of an ops. Until both are set, the ops is called for
+ * more functions than are wanted, never for fewer. An empty filter means all functions.
  */
 static int fgraph_set_filters(struct ftrace_ops *op, struct ftrace_hash *filter,
 			      struct ftrace_hash *except)
@@ -921,7 +944,7 @@ static int fgraph_set_filters(struct ftrace_ops *op, struct ftrace_hash *filter,
 	return ret;
 }
 
-/* Have ftrace call an ops for the functions that are to come by it. */
+/* Make the filters of an ops anew, and register or unregister it with ftrace. */
 static int fgraph_update_ops(bool regs)
 {
 	struct ftrace_ops *op = &fgraph_ftrace_ops[regs];
@@ -942,7 +965,7 @@ static int fgraph_update_ops(bool regs)
 		goto out;
 
 	if (!all && !filter->count) {
-		/* Nothing, and not everything. */
+		/* No function is wanted, but an empty filter would mean all of them. */
 		if (op->flags & FTRACE_OPS_FL_ENABLED)
 			ret = ftrace_shutdown(op, 0);
 	} else {
@@ -957,7 +980,7 @@ out:
 	return ret;
 }
 
-/* From now on its calls are hooked by the ops that saves all registers, if they must. */
+/* Have calls of a site with @move hooked by the ops that saves all registers. */
 static void fgraph_site_move(struct fgraph_site *site)
 {
 	site->regs |= site->move;
@@ -966,9 +989,9 @@ static void fgraph_site_move(struct fgraph_site *site)
 }
 
 /*
- * With all other CPUs stopped: ftrace calls both ops with preemption disabled, so no call
- * is between the two, but for one in an NMI. That may be hooked by both, as if the
- * function had called itself by a tail call, or by neither.
+ * Move all sites with @move, with all other CPUs stopped. ftrace calls both ops with preemption
+ * disabled, so no call is between the two of them. Only a call in an NMI may be: it is hooked
+ * by both, as if the function had called itself by a tail call, or by neither.
  */
 static int fgraph_move_sites(void *unused)
 {
@@ -994,9 +1017,9 @@ static void fgraph_cancel_moves(void)
 }
 
 /*
- * Have ftrace know what has changed. A site that must come by the ops that saves
- * all registers first comes by both, then that one hooks its calls, then the other
- * one loses it. It does not go back while it has users.
+ * Tell ftrace what has changed. A site that moves to the ops that saves all registers is first
+ * in the filters of both ops, then its @regs is set, then it is removed from the filter of the
+ * other one. It does not move back while it has users.
  */
 static int fgraph_commit(void)
 {
@@ -1008,8 +1031,9 @@ static int fgraph_commit(void)
 		ret = fgraph_update_ops(true);
 	if (!ret && fgraph_moves) {
 		/*
-		 * A task that was preempted in a trampoline before ftrace called both ops
-		 * comes by the first one alone. It must not find the site moved.
+		 * A task may have been preempted in an ftrace trampoline that calls only the
+		 * other ops. It must call that before the site is moved, or it would not be
+		 * hooked.
 		 */
 		if (IS_ENABLED(CONFIG_PREEMPTION))
 			synchronize_rcu_tasks();
@@ -1024,7 +1048,10 @@ static int fgraph_commit(void)
 	return ret;
 }
 
-/* As little as possible may go wrong when a user goes: what ftrace calls finds nobody. */
+/*
+ * Tell ftrace that a user has gone. If that fails, ftrace calls the ops for functions that no
+ * user wants; these calls find no user and nothing else goes wrong.
+ */
 static void fgraph_commit_removal(void)
 {
 	int ret = fgraph_commit();
@@ -1034,12 +1061,13 @@ static void fgraph_commit_removal(void)
 }
 
 /**
- * fgraph_filter_changed() - a filter has changed that users may have
- * @hash:	the filter
+ * fgraph_filter_changed() - adapt to the change of a filter that users may have
+ * @hash:	the filter that has changed
  *
  * Context: process, ftrace_lock held. May sleep.
  *
- * Return: 0; -ENOMEM: then a user may not be called for all that it wants.
+ * Return: 0; -ENOMEM, then users of the filter may be called for some functions only; other
+ * errors of ftrace_startup().
  */
 int fgraph_filter_changed(struct ftrace_ops_hash *hash)
 {
@@ -1055,12 +1083,13 @@ int fgraph_filter_changed(struct ftrace_ops_hash *hash)
 		changed = true;
 		ret = fgraph_apply_filter(gops) ?: ret;
 	}
-	/* Not for the filters of fgraph's own ops, which nobody has. */
+	/* fgraph_commit() changes the filters of fgraph's own ops, which comes here again. */
 	if (changed)
 		ret = fgraph_commit() ?: ret;
 	return ret;
 }
 
+/* Clear the addresses from @start up to @end in a filter. */
 static void fgraph_forget_in_hash(struct ftrace_hash __rcu *of, unsigned long start,
 				  unsigned long end)
 {
@@ -1070,7 +1099,7 @@ static void fgraph_forget_in_hash(struct ftrace_hash __rcu *of, unsigned long st
 
 	for (i = 0; hash && hash->count && i < 1UL << hash->size_bits; i++) {
 		hlist_for_each_entry(entry, &hash->buckets[i], hlist) {
-			/* As ftrace does it: matches nothing, goes with the next change. */
+			/* ftrace does the same: 0 matches no function, the next change drops it. */
 			if (entry->ip >= start && entry->ip < end)
 				entry->ip = 0;
 		}
@@ -1078,9 +1107,9 @@ static void fgraph_forget_in_hash(struct ftrace_hash __rcu *of, unsigned long st
 }
 
 /**
- * fgraph_forget_functions() - a module's functions are gone
- * @start:	their first address
- * @end:	behind their last one
+ * fgraph_forget_functions() - drop the sites of a module that goes
+ * @start:	lowest address of the module's functions
+ * @end:	first address behind them
  *
  * Context: process, ftrace_lock held, after ftrace has forgotten them. May sleep.
  */
@@ -1105,7 +1134,7 @@ void fgraph_forget_functions(unsigned long start, unsigned long end)
 	}
 }
 
-/* While there is such a user, kernel.ftrace_enabled cannot be cleared. */
+/* Add a permanent user: while there is one, kernel.ftrace_enabled cannot be cleared. */
 static int fgraph_get_permanent(void)
 {
 	unsigned int i;
@@ -1133,7 +1162,7 @@ static void fgraph_remove_function_locked(struct fgraph_ops *gops)
 	struct fgraph_site_table *table = fgraph_table_locked();
 	struct fgraph_site_slot *slot = fgraph_site_slot(table, gops->user.function);
 
-	/* It is not there if the function's module has gone. */
+	/* If the function's module has gone, so has the site. */
 	if (fgraph_site_of(slot) && fgraph_site_find(fgraph_site_of(slot), gops))
 		fgraph_remove_from_site(table, slot, gops);
 	fgraph_commit_removal();
@@ -1142,8 +1171,9 @@ static void fgraph_remove_function_locked(struct fgraph_ops *gops)
 }
 
 /**
- * fgraph_add_function() - have a function call a user that has no filter
- * @gops:	the user, in the table, with &fgraph_user.function
+ * fgraph_add_function() - have ftrace call a user for one function
+ * @gops:	the user, after fgraph_user_add(); &fgraph_user.function says which function,
+ *		@gops->filter is not used
  *
  * Context: process. May sleep.
  *
@@ -1166,11 +1196,12 @@ int fgraph_add_function(struct fgraph_ops *gops)
 }
 
 /**
- * fgraph_remove_function() - have its function call a user no more
+ * fgraph_remove_function() - undo fgraph_add_function()
  * @gops:	the user, after fgraph_add_function()
  *
- * Context: process. May sleep. Calls on their way may still call it until
- * fgraph_synchronize().
+ * The user's entry callback may still be called until fgraph_synchronize() has returned.
+ *
+ * Context: process. May sleep.
  */
 void fgraph_remove_function(struct fgraph_ops *gops)
 {
@@ -1183,9 +1214,9 @@ void fgraph_remove_function(struct fgraph_ops *gops)
 DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
 
 /**
- * ftrace_graph_stop() - stop the graph tracers, for good
+ * ftrace_graph_stop() - stop the graph tracers for good
  *
- * For when function tracing has found itself broken. Calls that are hooked
+ * To be called when function tracing has found that it is broken. Calls that are hooked
  * still return.
  */
 void ftrace_graph_stop(void)
@@ -1202,13 +1233,12 @@ static void fgraph_detach(struct fgraph_ops *gops)
 }
 
 /**
- * register_ftrace_graph() - have functions call a user
- * @gops:	the user; its &fgraph_ops.filter says which functions
+ * register_ftrace_graph() - register a user
+ * @gops:	the user; &fgraph_ops.filter says on which functions its callbacks are called
  *
  * Context: process. May sleep.
  *
- * Return: 0; the errors of fgraph_user_add(); those of
- * register_ftrace_function().
+ * Return: 0; the errors of fgraph_user_add() and of register_ftrace_function().
  */
 int register_ftrace_graph(struct fgraph_ops *gops)
 {
@@ -1238,11 +1268,11 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 EXPORT_SYMBOL_GPL(register_ftrace_graph);
 
 /**
- * unregister_ftrace_graph() - call a user no more
+ * unregister_ftrace_graph() - unregister a user
  * @gops:	the user
  *
- * No callback runs any more when this returns: the user, its data and its
- * module may go. Calls that it hooked return without it.
+ * When this returns, no callback runs any more, and the user, its data and its module may be
+ * freed. Calls that are hooked for the user return without calling it.
  *
  * Context: process. May sleep.
  *

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Users of fgraph whom ftrace calls. */
+/* fgraph: users that are called by ftrace. */
 #ifndef _FGRAPH_FTRACE_H
 #define _FGRAPH_FTRACE_H
 
 struct fgraph_ops;
 struct ftrace_ops_hash;
 
-/* What ftrace tells, with ftrace_lock held. */
 #ifdef CONFIG_FGRAPH_FTRACE
 #define FGRAPH_NR_FTRACE_OPS	2
 
-/* Who is called by ftrace: indexed by whether all registers are saved. */
+/* The two ops that ftrace calls. Index 1, or true, is the one that saves all registers. */
 extern struct ftrace_ops fgraph_ftrace_ops[FGRAPH_NR_FTRACE_OPS];
 
+/* Called by ftrace, with ftrace_lock held. */
 int fgraph_filter_changed(struct ftrace_ops_hash *hash);
 void fgraph_forget_functions(unsigned long start, unsigned long end);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What hooks calls, and what the users of it that are part of the kernel share. */
+/* fgraph: what its own files and the users that are built into the kernel share. */
 #ifndef _FGRAPH_INTERNAL_H
 #define _FGRAPH_INTERNAL_H
 
@@ -13,14 +13,14 @@
 #include "fgraph_stack.h"
 #include "fgraph_users.h"
 
-/* Were all registers saved for this call? */
+/* Not 0 if ftrace saved all registers for this call. Architectures may define it. */
 #ifndef ftrace_regs_saved
 #define ftrace_regs_saved(fregs)	ftrace_get_regs(fregs)
 #endif
 
 /*
- * rcu_is_watching(), for before anything sees recursion: with nothing in it that
- * can be traced or probed.
+ * Like rcu_is_watching(), without a function that can be traced or probed: it is called
+ * before recursion is detected.
  */
 static __always_inline bool fgraph_rcu_is_watching(void)
 {
@@ -31,7 +31,7 @@ static __always_inline bool fgraph_rcu_is_watching(void)
 #endif
 }
 
-/* The fast paths are for users that want returns, and whose data fits into a slot. */
+/* The fast paths are for users that want returns and whose data fits into one slot. */
 static __always_inline bool fgraph_is_simple(const struct fgraph_ops *gops)
 {
 	return gops->retfunc && !gops->user.below;
@@ -46,7 +46,7 @@ unsigned long fgraph_context_within(unsigned long above);
 bool fgraph_in_callback(int count);
 bool fgraph_recursion(struct fgraph_stack *st);
 
-/* What a header says while a callback runs in its record. */
+/* What a header says while a callback runs in its record, unless it is FGRAPH_NESTED. */
 static __always_inline unsigned long fgraph_context(void)
 {
 	return FGRAPH_INSIDE | (unsigned long)preempt_count() << FGRAPH_COUNT_SHIFT;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fgraph: what others ask of a shadow stack: unwinders the real return address, users
- * their own data further down and who else is there, code that does not return the
- * usual way to forget calls.
+ * fgraph: questions about a shadow stack. Unwinders ask for a real return address, users
+ * for their data further down and for the users of a frame. Code that leaves functions
+ * without returning from them has their frames dropped.
  */
 #include <linux/kprobes.h>
 #include <linux/preempt.h>
@@ -12,13 +12,13 @@
 #include "fgraph_internal.h"
 
 /**
- * fgraph_reap() - drop frames on top that were abandoned
+ * fgraph_reap() - drop frames of abandoned calls from the top of a stack
  * @st:		the stack of the current task
- * @dead_below:	the lowest place of a return address on the current machine stack that
- *		may be alive
+ * @dead_below:	the lowest place on the current machine stack where the return address
+ *		of a live call may be
  *
- * Only those of calls on the task's own machine stack. Those of other ones are dropped
- * when the task returns on its own one.
+ * Only frames of calls on the task's own machine stack are dropped. Frames of calls on an
+ * interrupt stack go when a call below them returns on the task's stack.
  *
  * Context: any, preemption disabled.
  */
@@ -32,12 +32,12 @@ void fgraph_reap(struct fgraph_stack *st, void *dead_below)
 NOKPROBE_SYMBOL(fgraph_reap);
 
 /**
- * fgraph_abandon_calls() - what was called from here will never return
- * @dead_below:	the lowest place of a return address on the machine stack of the
- *		current task that is alive
+ * fgraph_abandon_calls() - drop the frames of calls that will never return
+ * @dead_below:	the lowest place on the machine stack of the current task where the
+ *		return address of a live call is
  *
- * For code that comes back in another way, time and again: nobody else sees to
- * each of these calls, if they are hooked.
+ * For code that leaves functions by resetting the stack pointer, and does so repeatedly: the
+ * frames of these calls would accumulate.
  *
  * Context: any, also where RCU does not watch.
  */
@@ -56,13 +56,13 @@ void fgraph_abandon_calls(void *dead_below)
 NOKPROBE_SYMBOL(fgraph_abandon_calls);
 
 /**
- * fgraph_depth() - how many hooked calls are around the one that returns?
+ * fgraph_depth() - how many hooked calls surround the one that returns?
  *
- * Those of code that was interrupted included.
+ * Calls of code that was interrupted count, too.
  *
  * Context: return callbacks.
  *
- * Return: the number, 0 for the outermost call.
+ * Return: the number of calls, 0 for the outermost one.
  */
 unsigned int fgraph_depth(void)
 {
@@ -77,18 +77,19 @@ unsigned int fgraph_depth(void)
 NOKPROBE_SYMBOL(fgraph_depth);
 
 /**
- * fgraph_ret_addr() - which real return address stands behind this one?
- * @task:	the task whose stack is walked; if it runs elsewhere meanwhile,
+ * fgraph_ret_addr() - find the real return address of a call for an unwinder
+ * @task:	the task whose stack is walked; if it runs on another CPU meanwhile,
  *		the answer may be wrong
- * @cursor:	0 before the first step of a walk, then kept for the next
- * @addr:	what was found where a return address is
- * @lowest:	the lowest and
- * @highest:	the highest address that may be &fgraph_frame.retp of that call
+ * @cursor:	where the search ended in the last step of this walk; set to 0 before
+ *		the first step and then passed on unchanged
+ * @addr:	the return address as it was found on the machine stack
+ * @lowest:	lowest value that &fgraph_frame.retp of the call may have
+ * @highest:	highest value that &fgraph_frame.retp of the call may have
  *
  * Context: any.
  *
- * Return: @addr if it is none of ours, else what it stands for; 0 if that is
- * not known, so that nobody takes the trampoline for a caller.
+ * Return: @addr if it is not a trampoline, else the real return address; 0 if that is not
+ * known, so that the trampoline is not taken for a caller.
  */
 unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
 			      unsigned long addr, unsigned long *lowest,
@@ -99,7 +100,7 @@ unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
 	if (likely(!fgraph_is_trampoline(addr)))
 		return addr;
 
-	/* Keeps the stack's memory, see fgraph_trim(). */
+	/* fgraph_trim() does not free the stack while preemption is disabled here. */
 	preempt_disable_notrace();
 	st = READ_ONCE(task->fgraph_stack);
 	addr = st ? fgraph_stack_find(st, cursor, lowest, highest) : 0;
@@ -109,14 +110,14 @@ unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
 NOKPROBE_SYMBOL(fgraph_ret_addr);
 
 /**
- * fgraph_parent_data() - private data of a user's nearest frame below
+ * fgraph_parent_data() - find a user's private data of the nearest surrounding call
  * @gops:	the user
- * @frame:	the frame that the user's callback was called with
+ * @frame:	the frame that was passed to the user's callback
  *
  * Context: callbacks of @gops.
  *
- * Return: the data of the innermost call that surrounds this one and whose
- * return this user wants; NULL if there is none.
+ * Return: the data of the innermost call that surrounds the one of @frame and whose return
+ * this user wants; NULL if there is none.
  */
 void *fgraph_parent_data(struct fgraph_ops *gops, const struct fgraph_frame *frame)
 {
@@ -145,15 +146,15 @@ EXPORT_SYMBOL_GPL(fgraph_parent_data);
 NOKPROBE_SYMBOL(fgraph_parent_data);
 
 /**
- * fgraph_frame_users() - who has joined a frame
- * @frame:	the frame that a return callback was called with
- * @users:	to be filled in, the newest first
- * @max:	how many @users has room for
+ * fgraph_frame_users() - list the users of a frame
+ * @frame:	the frame that was passed to a return callback
+ * @users:	array to be filled in, with the newest user first
+ * @max:	number of elements in @users
  *
- * Context: return callbacks. The users stay until the callback is over.
+ * Context: return callbacks. The users stay valid until the callback is over.
  *
- * Return: how many users have an entry in the frame and are still registered,
- * those without room included.
+ * Return: the number of users of the frame that are still registered, which may be more
+ * than @max.
  */
 int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **users, int max)
 {
@@ -162,7 +163,7 @@ int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **use
 	void *rec;
 
 	for (rec = READ_ONCE(st->top); rec; rec = fgraph_below(rec)) {
-		/* A frame has its tag where an entry has it. */
+		/* struct fgraph_frame has @tag at the same place, so this also reads a frame's. */
 		unsigned long tag = ((struct fgraph_entry *)rec)->tag;
 		struct fgraph_row *row;
 

@@ -2,12 +2,11 @@
 /*
  * The memory of shadow stacks.
  *
- * A task gets its stack in whatever context its first hooked call is made: in
- * NMI, with interrupts off, inside the allocator. So each CPU keeps chunks
- * ready, which any context takes with one exchange. An irq_work refills them:
- * it runs as soon as interrupts are on. A miss takes more tasks, or deeper
- * recursion, than the reserve has chunks while interrupts are off - or an
- * allocator that is out of memory.
+ * A task gets its stack in whatever context its first hooked call is made: in an NMI, with
+ * interrupts disabled, inside the allocator. So each CPU keeps chunks ready, and any context
+ * takes one with a single exchange. An irq_work refills them as soon as interrupts are
+ * enabled. Calls are only missed if the allocator is out of memory, or if more chunks are
+ * needed than the reserve has while interrupts are disabled.
  */
 #include <linux/cpu.h>
 #include <linux/fgraph_task.h>
@@ -25,17 +24,23 @@
 #include "fgraph_users.h"
 
 /*
- * 16 chunks are a recursion of 1,000 calls, more than fit on a kernel stack, or
- * 16 tasks that are scheduled between two moments with interrupts on.
+ * 16 chunks suffice for 1,000 nested calls, more than fit on a kernel stack, or for 16 tasks
+ * that make their first hooked call before interrupts are enabled.
  */
 #define FGRAPH_RESERVE_CHUNKS		16
-/* Only kept once a user has data that needs them: one for each call. */
+/* These are only kept while a user has data that needs a big chunk for each call. */
 #define FGRAPH_RESERVE_BIG_CHUNKS	16
 
-/* Data that may not fit in a chunk of the usual size. */
+/* Larger data, in bytes, may not fit into a chunk of the usual size. */
 #define FGRAPH_USUAL_DATA	(FGRAPH_CHUNK_SIZE - 3 * FGRAPH_SLOT)
 
-/* What a CPU has ready, and what makes it complete again. */
+/**
+ * struct fgraph_reserve - the chunks that a CPU keeps ready
+ * @usual:	chunks of FGRAPH_CHUNK_SIZE bytes, or NULL
+ * @big:	chunks of FGRAPH_BIG_CHUNK_SIZE bytes, or NULL
+ * @refill:	fills the elements that are NULL
+ * @queueing:	this CPU is in the middle of queueing @refill
+ */
 struct fgraph_reserve {
 	void			*usual[FGRAPH_RESERVE_CHUNKS];
 	void			*big[FGRAPH_RESERVE_BIG_CHUNKS];
@@ -49,10 +54,11 @@ static DEFINE_PER_CPU(struct fgraph_reserve, fgraph_reserve) = {
 	.refill = IRQ_WORK_INIT(fgraph_refill),
 };
 
-/* For how many users chunks are kept ready; and for how many of them big ones. */
+/* The number of users, and of users with data that need big chunks. */
 static atomic_t fgraph_reserve_users;
 static atomic_t fgraph_reserve_big_users;
 
+/* Memory in use, for fgraph_usage(). */
 static atomic_long_t fgraph_stacks;
 static atomic_long_t fgraph_chunks;
 static atomic_long_t fgraph_bytes;
@@ -63,7 +69,7 @@ static void *take_from(void **place, unsigned int nr)
 	void *chunk;
 
 	for (i = 0; i < nr; i++) {
-		/* Only an exchange that will get something is worth its lock. */
+		/* Look first: the exchange is a locked instruction. */
 		if (!READ_ONCE(place[i]))
 			continue;
 		chunk = xchg(&place[i], NULL);
@@ -85,8 +91,9 @@ static void *take_on(int cpu, size_t size)
 NOKPROBE_SYMBOL(take_on);
 
 /*
- * A CPU that comes up or goes down may lose the interrupt that irq_work raises,
- * and wait for it for ever. Whoever takes the next chunk queues it again.
+ * A CPU that is coming up or going down may lose the interrupt that irq_work raises, and
+ * would wait for it for ever. So the work is not queued there: fgraph_chunk_refill() is
+ * called again when the next chunk is taken.
  */
 static void queue_irq_work(struct irq_work *work)
 {
@@ -101,8 +108,7 @@ NOKPROBE_SYMBOL(queue_irq_work);
  *
  * Context: any, preemption disabled.
  *
- * Return: memory of that size, aligned to it, all zero; or NULL if no CPU has
- * any left.
+ * Return: zeroed memory of @size bytes, aligned to @size; NULL if no CPU has any left.
  */
 void *fgraph_chunk_take(size_t size)
 {
@@ -110,8 +116,8 @@ void *fgraph_chunk_take(size_t size)
 	void *chunk = take_on(this, size);
 
 	/*
-	 * A CPU that just came up has none yet; others may have. What
-	 * for_each_possible_cpu() calls may be probed.
+	 * A CPU that just came up has no chunks yet, but others may have. This does not use
+	 * for_each_possible_cpu(), which calls a function that may be probed.
 	 */
 	for (cpu = 0; !chunk && cpu < nr_cpu_ids; cpu++) {
 		if (cpu_possible(cpu))
@@ -126,11 +132,12 @@ void *fgraph_chunk_take(size_t size)
 NOKPROBE_SYMBOL(fgraph_chunk_take);
 
 /**
- * fgraph_chunk_refill() - have the reserve completed
+ * fgraph_chunk_refill() - have the reserve of this CPU refilled soon
  *
- * To be called when the chunk that was taken is in place: the interrupt that
- * this raises comes at once, and may be hooked and need a chunk, too. So may what
- * a kprobe does on the way; then it is this call that queues.
+ * To be called when the chunk that was taken is part of a stack: the interrupt that this
+ * raises comes at once if interrupts are enabled, and the functions it calls may be hooked
+ * and need a chunk, too. Functions that queue the work may be hooked as well; @queueing keeps
+ * them from queueing it again.
  *
  * Context: any, preemption disabled.
  */
@@ -150,8 +157,8 @@ NOKPROBE_SYMBOL(fgraph_chunk_refill);
 
 /**
  * fgraph_chunk_give() - free a chunk
- * @chunk:	what fgraph_chunk_take() gave
- * @size:	its size
+ * @chunk:	the memory that fgraph_chunk_take() returned
+ * @size:	its size in bytes
  *
  * Context: where kfree() may be called.
  */
@@ -162,7 +169,7 @@ void fgraph_chunk_give(void *chunk, size_t size)
 	kfree(chunk);
 }
 
-/* Fill the free places of a CPU's reserve, while there are @users who need it. */
+/* Fill the elements that are NULL, as long as there are @users. Returns 0 or -ENOMEM. */
 static int fill(void **place, unsigned int nr, size_t size, atomic_t *users, gfp_t gfp)
 {
 	unsigned int i;
@@ -181,8 +188,8 @@ static int fill(void **place, unsigned int nr, size_t size, atomic_t *users, gfp
 			continue;
 		}
 		/*
-		 * Pairs with atomic_dec_and_test() in fgraph_reserve_put(): either
-		 * that finds the chunk, or this finds that the last user has gone.
+		 * Pairs with atomic_dec_and_test() in fgraph_reserve_put(): either drain()
+		 * finds the chunk, or this finds that the last user has gone.
 		 */
 		if (!atomic_read(users))
 			kfree(xchg(&place[i], NULL));
@@ -200,7 +207,7 @@ static int fill_cpu(int cpu, gfp_t gfp)
 		    &fgraph_reserve_big_users, gfp);
 }
 
-/* A CPU that comes up later takes from others once, and is refilled. */
+/* A CPU that comes up later takes its first chunk from another CPU, then refills its own. */
 static int fill_all(void)
 {
 	int cpu, ret = 0;
@@ -219,7 +226,7 @@ static DECLARE_WORK(fgraph_refill_work, fgraph_refill_slow);
 
 static void fgraph_refill(struct irq_work *work)
 {
-	/* No free page at once: have one made free. */
+	/* If there is no free page right now, a work may wait until one is reclaimed. */
 	if (fill_cpu(smp_processor_id(), GFP_NOWAIT | __GFP_NOWARN))
 		schedule_work(&fgraph_refill_work);
 }
@@ -238,8 +245,8 @@ static void drain(size_t size)
 static void fgraph_trim(void);
 
 /**
- * fgraph_reserve_get() - have memory ready for a user
- * @data_size:	the user's private data, bytes
+ * fgraph_reserve_get() - fill the reserve for a user that is being registered
+ * @data_size:	size of the user's private data for each call, in bytes
  *
  * Context: process. May sleep.
  *
@@ -259,8 +266,8 @@ int fgraph_reserve_get(size_t data_size)
 }
 
 /**
- * fgraph_reserve_put() - a user has gone, and may have been the last one
- * @data_size:	as for fgraph_reserve_get()
+ * fgraph_reserve_put() - free the reserve and unused stacks if the last user has gone
+ * @data_size:	the size that was passed to fgraph_reserve_get(), in bytes
  *
  * Context: process. May sleep. After fgraph_synchronize().
  */
@@ -274,12 +281,12 @@ void fgraph_reserve_put(size_t data_size)
 	}
 }
 
-/* Take the stack from a task that has no frame on it. */
+/* Take the stack from a task that has no frame on it, and put it on @list. */
 static void detach_stack(struct task_struct *t, struct fgraph_stack **list)
 {
 	struct fgraph_stack *st = READ_ONCE(t->fgraph_stack);
 
-	/* Nobody can push any more: what is empty stays empty. */
+	/* There are no users that could push a frame, so an empty stack stays empty. */
 	if (!st || !fgraph_stack_empty(st) || cmpxchg(&t->fgraph_stack, st, NULL) != st)
 		return;
 	st->list = *list;
@@ -293,9 +300,9 @@ static void free_stack(struct fgraph_stack *st)
 }
 
 /*
- * Under fgraph_mutex and without users, no frame is pushed. What is empty now has
- * no use for who comes later, and may be taken away. Frames that are still there
- * make their task keep its stack; their returns call fgraph_trim_unused().
+ * Take the stacks from all tasks that have no frame. fgraph_mutex is held and there are no
+ * users, so no frame is being pushed. A task that still has frames keeps its stack; when the
+ * last of them has returned, fgraph_trim_unused() is called.
  */
 static struct fgraph_stack *fgraph_detach_stacks(void)
 {
@@ -303,7 +310,7 @@ static struct fgraph_stack *fgraph_detach_stacks(void)
 	struct task_struct *g, *t;
 	int cpu;
 
-	/* Pairs with the one in fgraph_trim_unused(). */
+	/* Pairs with smp_mb() in fgraph_trim_unused(). */
 	smp_mb();
 	rcu_read_lock();
 	for_each_process_thread(g, t)
@@ -328,7 +335,7 @@ static void fgraph_trim(void)
 
 	if (!list)
 		return;
-	/* For returns that are about to be over, and for unwinders. */
+	/* Returns and unwinders may be using the stacks until preemption is enabled there. */
 	fgraph_synchronize();
 	while ((st = list)) {
 		list = st->list;
@@ -351,16 +358,19 @@ static void fgraph_trim_irq(struct irq_work *work)
 static DEFINE_IRQ_WORK(fgraph_trim_irq_work, fgraph_trim_irq);
 
 /**
- * fgraph_trim_unused() - give back the memory if nobody uses it
+ * fgraph_trim_unused() - free stacks soon if there are no users any more
  *
- * To be called when a return is over that found a user gone, or when calls were
- * dropped: it may have been the last one that kept a stack.
+ * To be called after a return that found a user gone, or when frames of abandoned calls were
+ * dropped: their task may have kept its stack only for them.
  *
  * Context: any.
  */
 void fgraph_trim_unused(void)
 {
-	/* Either the trim sees the stack empty, or we see no users. */
+	/*
+	 * Pairs with smp_mb() in fgraph_detach_stacks(): either that sees the stack empty, or
+	 * this sees that there are no users.
+	 */
 	smp_mb();
 	if (!READ_ONCE(fgraph_nr_users))
 		queue_irq_work(&fgraph_trim_irq_work);
@@ -386,7 +396,7 @@ struct fgraph_stack *fgraph_stack_make(void)
 	st = fgraph_stack_init(memory);
 	other = cmpxchg(&current->fgraph_stack, NULL, st);
 	if (other) {
-		/* An interrupt was faster: then its stack has a spare chunk. */
+		/* An interrupt has made the stack meanwhile: add the memory as a spare chunk. */
 		memset(memory, 0, 2 * FGRAPH_SLOT);
 		fgraph_stack_add(other, memory, FGRAPH_CHUNK_SIZE);
 		st = other;
@@ -399,8 +409,10 @@ struct fgraph_stack *fgraph_stack_make(void)
 NOKPROBE_SYMBOL(fgraph_stack_make);
 
 /**
- * fgraph_free_task() - a task is gone, and what it never returned from
- * @task:	the task, which nobody can reach any more
+ * fgraph_free_task() - free the stack of a task that has died
+ * @task:	the task, which is about to be freed and is in no list any more
+ *
+ * Frames of calls from which the task never returned are freed with it.
  *
  * Context: where kfree() may be called.
  */
@@ -413,10 +425,10 @@ void fgraph_free_task(struct task_struct *task)
 }
 
 /**
- * fgraph_reset_task() - the machine stack of a task starts anew
- * @task:	the task: current
+ * fgraph_reset_task() - drop all frames of a task whose machine stack is reset
+ * @task:	current
  *
- * Nothing that was hooked on it returns.
+ * The calls that were on the machine stack will never return.
  *
  * Context: the idle task of a CPU that comes up.
  */
@@ -443,8 +455,8 @@ static unsigned long count_in(void **place, unsigned int nr)
 }
 
 /**
- * fgraph_usage() - how much memory there is
- * @usage:	to be filled in; its parts may be of slightly different moments
+ * fgraph_usage() - report the memory that is in use and in reserve
+ * @usage:	to be filled in; its members may be of slightly different moments
  */
 void fgraph_usage(struct fgraph_usage *usage)
 {

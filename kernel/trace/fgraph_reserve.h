@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory for shadow stacks, in any context. */
+/* fgraph: the memory for shadow stacks, available in any context. */
 #ifndef _FGRAPH_RESERVE_H
 #define _FGRAPH_RESERVE_H
 
@@ -14,12 +14,12 @@ void fgraph_trim_unused(void);
 struct fgraph_stack *fgraph_stack_make(void);
 
 /**
- * struct fgraph_usage - memory of fgraph, in use and ready for use
- * @stacks:	shadow stacks
- * @chunks:	their chunks
- * @bytes:	their size
- * @reserve_chunks: chunks in the reserve of all CPUs
- * @reserve_bytes: their size
+ * struct fgraph_usage - memory of fgraph, in use and in reserve
+ * @stacks:	number of shadow stacks
+ * @chunks:	number of chunks in the shadow stacks
+ * @bytes:	size of the shadow stacks
+ * @reserve_chunks: number of chunks in the reserves of all CPUs
+ * @reserve_bytes: size of the reserves of all CPUs
  */
 struct fgraph_usage {
 	unsigned long	stacks;

@@ -26,7 +26,7 @@ struct fgraph_stack *fgraph_stack_init(void *memory)
 }
 NOKPROBE_SYMBOL(fgraph_stack_init);
 
-/* The chunk that has @p in it, among those before @stop. */
+/* The chunk that contains @p. Only chunks that are linked before @stop are searched. */
 static struct fgraph_chunk *chunk_of(struct fgraph_stack *st, const void *p,
 				     const struct fgraph_chunk *stop)
 {
@@ -46,10 +46,10 @@ static size_t chunk_size(struct fgraph_stack *st, struct fgraph_chunk *c)
 }
 
 /**
- * fgraph_stack_free() - give all memory of a stack back
- * @st:		a stack that nobody uses or reads any more
+ * fgraph_stack_free() - free a stack
+ * @st:		a stack that no task uses and no unwinder reads any more
  *
- * Return: the number of chunks that it had.
+ * Return: the number of chunks that were freed.
  */
 unsigned int fgraph_stack_free(struct fgraph_stack *st)
 {
@@ -67,10 +67,10 @@ unsigned int fgraph_stack_free(struct fgraph_stack *st)
 /**
  * fgraph_stack_add() - add a chunk to a stack
  * @st:		the stack of the current task
- * @memory:	what fgraph_chunk_take() gave
- * @size:	its size
+ * @memory:	the chunk, from fgraph_chunk_take()
+ * @size:	its size in bytes
  *
- * An interrupt may add chunks at any point here: then ours comes behind them.
+ * An interrupt may add chunks at any point here. This one is then linked behind them.
  */
 void fgraph_stack_add(struct fgraph_stack *st, void *memory, size_t size)
 {
@@ -78,7 +78,7 @@ void fgraph_stack_add(struct fgraph_stack *st, void *memory, size_t size)
 
 	new->head = FGRAPH_CHUNK;
 	new->end = memory + size;
-	/* The exchange also orders: whoever sees the chunk sees its end. */
+	/* cmpxchg() is a full barrier: a remote unwinder that sees the link sees @new->end. */
 	while ((next = cmpxchg(&c->next, NULL, new)))
 		c = next;
 }
@@ -87,12 +87,11 @@ NOKPROBE_SYMBOL(fgraph_stack_add);
 /**
  * fgraph_stack_extend() - make room for a record that may not fit in the chunk
  * @st:		the stack of the current task
- * @bytes:	size of the record
+ * @bytes:	size of the record, header included
  *
- * The cold half of fgraph_stack_reserve().
+ * The rare path of fgraph_stack_reserve(). Moves the top to the new header.
  *
- * Return: where the header goes, the top being moved there; NULL if there is
- * no memory.
+ * Return: the header, which is still 0; NULL if there is no memory.
  */
 void *fgraph_stack_extend(struct fgraph_stack *st, size_t bytes)
 {
@@ -100,7 +99,7 @@ void *fgraph_stack_extend(struct fgraph_stack *st, size_t bytes)
 	struct fgraph_chunk *c = chunk_of(st, top, NULL), *next;
 	void *rec;
 
-	/* In the second half of a big chunk? */
+	/* fgraph_stack_fits() says no at the middle of a big chunk, where the record may fit. */
 	if (top + bytes < c->end) {
 		rec = top + bytes;
 		WRITE_ONCE(st->top, rec);
@@ -131,9 +130,9 @@ void *fgraph_stack_extend(struct fgraph_stack *st, size_t bytes)
 	WRITE_ONCE(st->top, rec);
 	barrier();
 	/*
-	 * Between the two stores an interrupt may have come here through a
-	 * chunk that is too small for us. What it left leads down as well, but
-	 * past empty slots.
+	 * Between the two stores an interrupt may have entered this chunk by way of another
+	 * one, in which our record does not fit. The @below that it left leads to that chunk,
+	 * so to empty slots on the way to @top.
 	 */
 	WRITE_ONCE(next->below, top);
 	return rec;
@@ -141,16 +140,16 @@ void *fgraph_stack_extend(struct fgraph_stack *st, size_t bytes)
 NOKPROBE_SYMBOL(fgraph_stack_extend);
 
 /**
- * fgraph_stack_reap() - drop frames on top that can never return
+ * fgraph_stack_reap() - drop frames of abandoned calls from the top of a stack
  * @st:		the stack of the current task
- * @low:	the machine stack of the current call
- * @dead_below: the lowest place of a return address on it that may be alive
+ * @low:	lowest address of the current machine stack
+ * @dead_below: the lowest place on it where the return address of a live call may be
  *
- * A frame whose place is in between belongs to a call that was abandoned: the
- * CPU went offline in it, or the stack was rewound. Stops at the first record
- * that may be alive.
+ * A frame whose return address is between @low and @dead_below belongs to a call that will
+ * never return: the CPU went offline in it, or the stack pointer was reset. Stops at the
+ * first record of a call that may be alive.
  *
- * An interrupt may do the same meanwhile.
+ * An interrupt may drop the same records meanwhile (CLAIM).
  *
  * Return: the number of records dropped.
  */
@@ -172,11 +171,11 @@ unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *dead_be
 NOKPROBE_SYMBOL(fgraph_stack_reap);
 
 /**
- * fgraph_stack_pop_above() - drop what is above a record and was abandoned
+ * fgraph_stack_pop_above() - drop all records above a given one
  * @st:		the stack of the current task
- * @rec:	a record of it, which nobody else drops
+ * @rec:	a record of a live call; the calls above it have been abandoned
  *
- * An interrupt may do the same meanwhile.
+ * An interrupt may drop the same records meanwhile, but not @rec (CLAIM).
  */
 void fgraph_stack_pop_above(struct fgraph_stack *st, void *rec)
 {
@@ -189,11 +188,11 @@ void fgraph_stack_pop_above(struct fgraph_stack *st, void *rec)
 NOKPROBE_SYMBOL(fgraph_stack_pop_above);
 
 /**
- * fgraph_stack_search() - find the newest frame of a return address
+ * fgraph_stack_search() - find the newest frame of a place
  * @st:		the stack of the current task
  * @retp:	the place of the return address
  *
- * Return: the frame, or NULL.
+ * Return: the frame; NULL if there is none.
  */
 struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 					 unsigned long *retp)
@@ -204,7 +203,7 @@ struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 		struct fgraph_frame *frame = rec;
 		unsigned long *place = READ_ONCE(frame->retp);
 
-		/* CLAIM: before the header */
+		/* CLAIM: @retp was read before the header */
 		if (place == retp && fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME)
 			return frame;
 	}
@@ -212,7 +211,10 @@ struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 }
 NOKPROBE_SYMBOL(fgraph_stack_search);
 
-/* Further out than a call that returns, on a machine stack of this size? */
+/*
+ * Is the call of @frame older than that of @than, by their places on the machine stack?
+ * Places that are further apart than a stack's size are on different stacks.
+ */
 static bool is_further_out(const struct fgraph_frame *frame, const struct fgraph_frame *than)
 {
 	return (unsigned long)frame->retp - (unsigned long)than->retp - 1 < THREAD_SIZE;
@@ -220,16 +222,16 @@ static bool is_further_out(const struct fgraph_frame *frame, const struct fgraph
 NOKPROBE_SYMBOL(is_further_out);
 
 /**
- * fgraph_stack_uncover() - drop what lies above a frame that returns
+ * fgraph_stack_uncover() - drop abandoned calls above a frame that returns
  * @st:		the stack of the current task
  * @frame:	the frame
  *
- * Those are calls that were abandoned - or calls further out. They were hooked
- * late, by a kprobe's handler, and the frame is that of a function on the way
- * there, which was hooked before.
+ * A call above @frame may also be alive: it is then further out on the machine stack, but
+ * was hooked later. That happens when a kprobe's handler hooks a call while a function on
+ * the way to the handler is hooked already, to which @frame belongs.
  *
- * Return: true if the frame and its entries are on top now, false if there is
- * still a live call above.
+ * Return: true if the frame and its entries are on top now, false if there is a live call
+ * above.
  */
 bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame)
 {
@@ -241,13 +243,13 @@ bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame)
 		bool alive = above && is_further_out(above, frame);
 
 		barrier();
-		/* What an interrupt has dropped may be anything by now. */
+		/* If an interrupt has dropped @top, what was read from @above may be anything. */
 		if (alive && READ_ONCE(st->top) == top)
 			return false;
 		if (!alive)
 			fgraph_stack_drop_once(st, top, head);
 	}
-	/* An entry on top may have joined late, too. */
+	/* A live call may also be between the frame and an entry that joined it late. */
 	for (; top != frame; top = fgraph_below(top)) {
 		struct fgraph_frame *other = fgraph_frame_of(top);
 
@@ -259,11 +261,11 @@ bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame)
 NOKPROBE_SYMBOL(fgraph_stack_uncover);
 
 /**
- * fgraph_stack_done() - the end of a frame with live ones above
+ * fgraph_stack_done() - complete a frame that has live calls above it
  * @st:		the stack of the current task
- * @frame:	the frame, whose return address is in its place again
+ * @frame:	the frame, whose real return address is in its place again
  *
- * The records stay as FGRAPH_DONE, until what is above them has returned.
+ * The records become FGRAPH_DONE and stay until the calls above them have returned.
  */
 void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame)
 {
@@ -276,7 +278,7 @@ void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame)
 		if (fgraph_is_entry_of(rec, frame))
 			fgraph_set_head(rec, FGRAPH_DONE | (head & FGRAPH_BELOW_MASK));
 		else if (fgraph_kind(head) == FGRAPH_FRAME)
-			/* CLAIM: before the header */
+			/* CLAIM: an interrupt may have dropped the record since @head was read */
 			cmpxchg_local((unsigned long *)rec, head, head | FGRAPH_DONE_BELOW);
 		if (rec == frame)
 			break;
@@ -285,10 +287,10 @@ void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame)
 NOKPROBE_SYMBOL(fgraph_stack_done);
 
 /*
- * As fgraph_stack_search(), but the task may run meanwhile: what was a header
- * may be data by now. So nothing is followed but links of chunks, sizes are
- * held against the chunk, and each link must lead to an earlier chunk. Whoever
- * writes data there does not know of us: no race to report.
+ * Search for a frame from @rec downwards, on a stack whose task may run meanwhile, so that a
+ * header may have become data. Hence only links of chunks are followed, each must lead to an
+ * earlier chunk, and sizes are checked against the chunk. Users write their data with plain
+ * stores, so KCSAN would report races here.
  */
 static __no_kcsan unsigned long find_from(struct fgraph_stack *st, void *rec,
 					  unsigned long *cursor, unsigned long *low,
@@ -309,7 +311,10 @@ static __no_kcsan unsigned long find_from(struct fgraph_stack *st, void *rec,
 		retp = READ_ONCE(frame->retp);
 		if (fgraph_kind(head) == FGRAPH_FRAME && retp >= low && retp <= high) {
 			ret = READ_ONCE(frame->ret);
-			/* Pairs with nothing: only the task itself orders. */
+			/*
+			 * If the header and @retp are unchanged, @ret is theirs. No barrier
+			 * would help: the task orders its stores only for itself.
+			 */
 			if (!((fgraph_head(rec) ^ head) & ~FGRAPH_CONTEXT) &&
 			    READ_ONCE(frame->retp) == retp) {
 				*cursor = (unsigned long)rec;
@@ -325,16 +330,16 @@ static __no_kcsan unsigned long find_from(struct fgraph_stack *st, void *rec,
 NOKPROBE_SYMBOL(find_from);
 
 /**
- * fgraph_stack_find() - which real return address stands behind a place?
- * @st:		the stack of any task, that may run meanwhile
- * @cursor:	where the last search ended, 0 at first
- * @low:	the lowest and
- * @high:	the highest place of the return address that is asked for
+ * fgraph_stack_find() - find the real return address of a call on any task's stack
+ * @st:		the stack, whose task may run meanwhile
+ * @cursor:	where the last search of this walk ended, 0 for the first one
+ * @low:	lowest place where the return address may be
+ * @high:	highest place where the return address may be
  *
- * A walk of a machine stack asks for older and older frames, and with @cursor
- * passes each only once. The stack may be another one than @cursor was for.
+ * A walk of a machine stack asks for older and older calls, so each search starts where the
+ * last one ended. If the task has got another shadow stack since, @cursor is not used.
  *
- * Return: the return address, or 0 if there is no such frame.
+ * Return: the return address; 0 if there is no such frame.
  */
 unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
 				unsigned long *low, unsigned long *high)

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The shadow stack of a task: what it is made of, and push and pop.
+ * The shadow stack of a task: its layout, and push and pop.
  *
- * Plain C on memory it is handed: also built in user space, where it is
- * interrupted at every instruction. Nothing here may sleep, lock, or fault.
+ * This is plain C on memory that the caller provides. tools/testing/fgraph also builds it in
+ * user space and interrupts it at every instruction. Nothing here may sleep, lock or fault.
  *
  * What the words and the usual variable names mean:
  *
- *  slot	FGRAPH_SLOT bytes of a chunk, aligned. All is counted in slots
- *  record	a header, and the slots of private data right below it. Records
- *		are frames and entries
+ *  slot	FGRAPH_SLOT bytes of a chunk, aligned; sizes are counted in slots
+ *  record	a header of one slot, and the slots of private data right below it;
+ *		records are frames and entries
  *  @head	the first word of a header: enum fgraph_kind, flags, number of
  *		slots of data
  *  @frame	one hooked call, and the private data of the user that opened it
- *  entry	one more user of the call, who has joined the frame
+ *  entry	another user of the call, which has joined the frame
  *  @top	the newest header of the stack
  *  @cover	a header on top that only says that callbacks run, while slots
  *		below it are being filled
  *  @below	how many slots of data lie below a header
  *  @retp	the place of a return address: identifies the call
  *
- * A chunk of a stack in which a call is hooked by three users, the last of whom
- * has data for which its header has no room; addresses grow upwards:
+ * This chunk has a call that three users have hooked. The data of the last one do not fit
+ * into its header. Addresses grow upwards:
  *
  *	        +----------------------------+  end of the chunk
  *	        | free: first word is 0      |
@@ -40,33 +40,32 @@
  *	        | header of the chunk        |  struct fgraph_chunk: leads to the
  *	        +----------------------------+  top of the chunk before
  *
- * The size in each header leads down to the next one, and the header of a chunk
- * to where the stack goes on in an older chunk. A chunk that is left stays
- * linked, for when the stack grows again.
+ * The size in each header leads down to the next header. The header of a chunk leads to the
+ * top that the stack had in an older chunk. A chunk that became empty stays linked, for when
+ * the stack grows again.
  *
- * Rules that make any instant consistent:
+ * These rules keep a stack consistent at any instant. Comments refer to them by name:
  *
- * RESTORE   Whoever interrupts leaves the stack as found: the top is where it was. But
- *           see CLAIM.
- * ZERO      The first word of each slot above the top is zero. A slot whose header
- *           is zero is free, or about to become or just was a header. It is
- *           skipped. Below a cover there may be such slots, too.
- * TOP FIRST Push moves the top first. An interrupt before that uses the same slots
- *           and gives them back clean, one after that works above them.
- * ONE STORE A header becomes FGRAPH_FRAME or FGRAPH_ENTRY by a single store, when
- *           the record is complete. Until then it is FGRAPH_RESERVED, which only
- *           has a size, or still zero if that is one slot. Pop takes the same
- *           steps back.
- * INSIDE    While a callback runs, the newest header says so, by FGRAPH_CONTEXT;
- *           and so does whatever is pushed on top of it.
- * CLAIM     What was abandoned on top may be dropped by an interrupt, which needs
- *           room, and its slots used again. So it is claimed before it is dropped,
- *           and what it holds is read before its header: if that is still there,
- *           so was the rest.
+ * RESTORE   An interrupt leaves the stack as it found it, with the top where it was. CLAIM
+ *           is the exception.
+ * ZERO      The first word of each slot above the top is zero. A slot whose first word is
+ *           zero is free, or is about to become a header, or has just been one; readers
+ *           skip it. There may also be such slots below a cover.
+ * TOP FIRST Push moves the top before it writes the record. An interrupt before that uses
+ *           the same slots and leaves them zero; an interrupt after that works above them.
+ * ONE STORE A header becomes FGRAPH_FRAME or FGRAPH_ENTRY by a single store, when the record
+ *           is complete. Until then it is FGRAPH_RESERVED, which only says the size, or
+ *           zero if that is one slot. Pop takes the same steps backwards.
+ * INSIDE    While a callback runs, the newest header says so by the bits FGRAPH_CONTEXT,
+ *           and so does each header that is pushed on top of it.
+ * CLAIM     An interrupt that needs room may drop records of abandoned calls from the top
+ *           and reuse their slots. So code that drops such a record first claims it by a
+ *           cmpxchg of its header, and code that reads one reads its members first and its
+ *           header last: if the header is unchanged, the members were valid.
  *
- * All stores of one stack are made by its task, in whatever context it is
- * interrupted in. Hence compiler barriers are all the ordering there is; others
- * only read, and check what they read (fgraph_stack_find()).
+ * Only the task itself writes to its stack, including the interrupts that hit it on its CPU.
+ * Hence compiler barriers suffice. Other CPUs only read, and check what they have read: see
+ * fgraph_stack_find().
  */
 #ifndef _FGRAPH_STACK_H
 #define _FGRAPH_STACK_H
@@ -83,50 +82,57 @@
 #define FGRAPH_SLOT_SHIFT	6
 #define FGRAPH_SLOT		BIT(FGRAPH_SLOT_SHIFT)
 
-/* Most tasks never need more than one chunk: 62 nested calls with one user. */
+/* One chunk holds 62 nested calls with one user, which suffices for most tasks. In bytes. */
 #define FGRAPH_CHUNK_SIZE	4096UL
-/* For records that no chunk of the usual size can hold. */
+/* The size of chunks for records that no chunk of the usual size can hold, in bytes. */
 #define FGRAPH_BIG_CHUNK_SIZE	8192UL
 
-/* Bits 0-7 of a header: what it is. */
+/* Bits 0-7 of a header: what it is the header of. */
 enum fgraph_kind {
-	FGRAPH_NONE,		/* nothing, one slot */
-	FGRAPH_RESERVED,	/* not complete yet, or being dropped */
+	FGRAPH_NONE,		/* a free slot */
+	FGRAPH_RESERVED,	/* a record that is not complete yet or is being dropped */
 	FGRAPH_FRAME,		/* struct fgraph_frame */
-	FGRAPH_ENTRY,		/* struct fgraph_entry, of the frame below it */
-	FGRAPH_CHUNK,		/* struct fgraph_chunk: nothing below it here */
-	FGRAPH_DONE,		/* was a frame or entry, returned under live ones */
+	FGRAPH_ENTRY,		/* struct fgraph_entry, of a frame further down */
+	FGRAPH_CHUNK,		/* struct fgraph_chunk, the lowest header of a chunk */
+	FGRAPH_DONE,		/* a record whose call returned while calls above it are alive */
 };
 
 #define FGRAPH_KIND_MASK	0xffUL
-/* The call was a tail call: a frame for the same return is below this one. */
+/* In a frame: the call was a tail call, and another frame of the same place is further down. */
 #define FGRAPH_TAIL		BIT(8)
-/* A callback runs in this record, or in one further down, ... */
+/* A callback runs for this record or for one further down. */
 #define FGRAPH_INSIDE		BIT(9)
-/* ... and it was called when another one ran in the same context. */
+/*
+ * That callback was reached from a function which another callback called, in the same kind
+ * of context. Calls that it makes are missed, so that recursion ends: fgraph_recursion().
+ */
 #define FGRAPH_NESTED		BIT(10)
-/* In a frame: there are FGRAPH_DONE records somewhere below, to drop when it is gone. */
+/*
+ * In a frame: FGRAPH_DONE records are below, which must be dropped after this frame. The fast
+ * path of a return does not do that, and is not taken with this flag.
+ */
 #define FGRAPH_DONE_BELOW	BIT(11)
 /*
- * In an entry: it, the entries below it and their frame take one slot each, nothing
- * else is between them, and each leads to the next one by &fgraph_entry.below.
+ * In an entry: the entry, the older entries of its frame and the frame are adjacent, take one
+ * slot each, and are linked by &fgraph_entry.below.
  */
 #define FGRAPH_LINKED		BIT(12)
 /* Bits 16-31: how many slots of data lie below the header. */
 #define FGRAPH_BELOW_SHIFT	16
 #define FGRAPH_BELOW_MASK	(0xffffUL << FGRAPH_BELOW_SHIFT)
-/* Bits 32-63: preempt_count() while that callback runs. */
+/* Bits 32-63: preempt_count() of the context of the callback, with FGRAPH_INSIDE. */
 #define FGRAPH_COUNT_SHIFT	32
+/* The bits of a header that describe a running callback. */
 #define FGRAPH_CONTEXT		(FGRAPH_INSIDE | FGRAPH_NESTED | ~0UL << FGRAPH_COUNT_SHIFT)
 
 /**
- * struct fgraph_entry - a further user of the call that the frame below is for
- * @head:	kind and size
- * @tag:	the user, by id and generation
- * @frame:	the frame
- * @row:	where the user stands in the table
- * @below:	the record below, with FGRAPH_LINKED
- * @data:	short private data
+ * struct fgraph_entry - another user of a call that has a frame
+ * @head:	the header: kind, flags and number of slots of data
+ * @tag:	names the user by id and generation
+ * @frame:	the frame of the call, further down
+ * @row:	the user's row in the table of users
+ * @below:	with FGRAPH_LINKED, the next older entry of the frame, or the frame
+ * @data:	private data that fit here; larger ones are in the slots below
  */
 struct fgraph_entry {
 	unsigned long		head;
@@ -138,12 +144,12 @@ struct fgraph_entry {
 };
 
 /**
- * struct fgraph_chunk - a piece of shadow stack; its records follow
+ * struct fgraph_chunk - header of a piece of shadow stack, followed by its records
  * @head:	FGRAPH_CHUNK
- * @below:	top of the stack when this chunk was entered
- * @next:	the chunk to go on with, or NULL. Chunks stay linked until freed
+ * @below:	the top of the stack when this chunk was entered
+ * @next:	the next newer chunk, or NULL; chunks stay linked until the stack is freed
  * @end:	first byte behind the chunk
- * @unused:	up to a slot
+ * @unused:	fills the slot
  */
 struct fgraph_chunk {
 	unsigned long		head;
@@ -154,11 +160,11 @@ struct fgraph_chunk {
 };
 
 /**
- * struct fgraph_stack - the shadow stack of a task, at the start of its first chunk
- * @top:	the newest header; that of the chunk if nothing is in it
- * @first:	the first chunk, behind this structure in the same memory
+ * struct fgraph_stack - the shadow stack of a task
+ * @top:	the newest header; that of the first chunk if the stack is empty
+ * @first:	the first chunk, which follows this structure in the same memory
  * @list:	links stacks that are about to be freed
- * @unused:	up to a slot
+ * @unused:	fills the slot
  */
 struct fgraph_stack {
 	void			*top;
@@ -177,8 +183,8 @@ static_assert(DIV_ROUND_UP(FGRAPH_MAX_DATA_SIZE, FGRAPH_SLOT) + 2 <=
 	      FGRAPH_BIG_CHUNK_SIZE / FGRAPH_SLOT);
 
 /*
- * Where chunks come from, in any context: fgraph_reserve.c, or a test. All
- * zero, @size aligned to itself. Returns NULL if there is none.
+ * The memory of chunks, in any context: from fgraph_reserve.c, or from a test in user space.
+ * fgraph_chunk_take() returns zeroed memory that is aligned to @size, or NULL.
  */
 void *fgraph_chunk_take(size_t size);
 void fgraph_chunk_refill(void);
@@ -217,19 +223,19 @@ static __always_inline unsigned long fgraph_slots(unsigned long head)
 	return (u16)(head >> FGRAPH_BELOW_SHIFT);
 }
 
-/* Bytes that a record takes. */
+/* The number of bytes that a record takes, header and data. */
 static __always_inline unsigned long fgraph_size(unsigned long head)
 {
 	return (fgraph_slots(head) + 1) << FGRAPH_SLOT_SHIFT;
 }
 
-/* The start of data that lies below its header. */
+/* The start of private data that do not fit into the header. */
 static __always_inline void *fgraph_data_below(const void *rec, unsigned long head)
 {
 	return (void *)rec - (fgraph_slots(head) << FGRAPH_SLOT_SHIFT);
 }
 
-/* That of a frame or an entry. */
+/* The start of the private data of a frame or an entry. */
 static __always_inline void *fgraph_data(const void *rec, unsigned long head)
 {
 	if (unlikely(fgraph_slots(head)))
@@ -245,7 +251,7 @@ static inline unsigned int fgraph_slots_below(size_t data_size)
 	return DIV_ROUND_UP(data_size, FGRAPH_SLOT);
 }
 
-/* The record below one, for the task whose stack it is. NULL at the bottom. */
+/* The header below @rec; NULL at the bottom. Only for the task whose stack it is. */
 static __always_inline void *fgraph_below(const void *rec)
 {
 	unsigned long head = fgraph_head(rec);
@@ -256,11 +262,11 @@ static __always_inline void *fgraph_below(const void *rec)
 }
 
 /*
- * Is there no record on the stack of some task? If that can no longer push, a stack seen
- * empty stays so, but the task may still be about to move the top.
+ * Is there no record on a stack? The task may run meanwhile. If no user can push any more, a
+ * stack that was seen empty stays empty, but the task may still be about to move the top.
  *
- * Below the top may be free slots: code that was about to push when an interrupt dropped
- * what was on top leaves them there.
+ * There may be free slots below the top: they are left there if an interrupt drops records of
+ * abandoned calls when the task has read the top and is about to push.
  */
 static inline bool fgraph_stack_empty(struct fgraph_stack *st)
 {
@@ -276,7 +282,10 @@ static inline bool fgraph_stack_empty(struct fgraph_stack *st)
 	return true;
 }
 
-/* Chunks are aligned: a record in the same 4096 bytes as the top surely fits. */
+/*
+ * Does a record of @size bytes surely fit into the chunk of @top? Chunks are aligned to their
+ * size, so it does if it ends in the same FGRAPH_CHUNK_SIZE bytes.
+ */
 static __always_inline bool fgraph_stack_fits(const void *top, unsigned long size)
 {
 	const void *rec = top + size;
@@ -284,7 +293,7 @@ static __always_inline bool fgraph_stack_fits(const void *top, unsigned long siz
 	return !(((unsigned long)rec ^ (unsigned long)top) & ~(FGRAPH_CHUNK_SIZE - 1));
 }
 
-/* How many records of one slot surely fit, by the same reasoning. */
+/* How many records of one slot surely fit into the chunk of @top, see fgraph_stack_fits(). */
 static __always_inline unsigned long fgraph_slots_left(const void *top)
 {
 	return (~(unsigned long)top & (FGRAPH_CHUNK_SIZE - 1)) >> FGRAPH_SLOT_SHIFT;
@@ -293,14 +302,14 @@ static __always_inline unsigned long fgraph_slots_left(const void *top)
 /**
  * fgraph_stack_reserve() - make room for a record
  * @st:		the stack of the current task
- * @top:	its top
+ * @top:	the current top of the stack
  * @below:	how many slots of data the record has
- * @context:	what to have in the header until then, for INSIDE
+ * @context:	bits of FGRAPH_CONTEXT for the header while the user's entry callback runs
  *
  * Context: any, preemption disabled.
  *
- * Return: the header, FGRAPH_RESERVED, all else undefined; or NULL if there is
- * no memory.
+ * Return: the header, which is FGRAPH_RESERVED, while the members of the record are
+ * undefined; NULL if there is no memory.
  */
 static __always_inline void *fgraph_stack_reserve(struct fgraph_stack *st, void *top,
 						  unsigned long below, unsigned long context)
@@ -320,7 +329,7 @@ static __always_inline void *fgraph_stack_reserve(struct fgraph_stack *st, void 
 	return rec;
 }
 
-/* Make a complete record visible. */
+/* Make a record visible to unwinders. All of its members must have been written. */
 static __always_inline void fgraph_stack_commit(void *rec, unsigned long head)
 {
 	barrier();	/* ONE STORE */
@@ -328,10 +337,13 @@ static __always_inline void fgraph_stack_commit(void *rec, unsigned long head)
 	barrier();
 }
 
-/* The record below one, where its size leads to @below. */
+/*
+ * The record below one whose size leads to @below: that may be the header of a chunk, which
+ * leads on to an older chunk.
+ */
 static __always_inline void *fgraph_record_below(void *below)
 {
-	/* Chunks but the first, whose header comes second, begin there. */
+	/* The header of a chunk is at its start, but for the first chunk, which has no older. */
 	if (unlikely(!((unsigned long)below & (FGRAPH_CHUNK_SIZE - 1))) &&
 	    fgraph_kind(fgraph_head(below)) == FGRAPH_CHUNK)
 		return READ_ONCE(((struct fgraph_chunk *)below)->below);
@@ -339,8 +351,8 @@ static __always_inline void *fgraph_record_below(void *below)
 }
 
 /*
- * Drop a header on top, of a record without data below or whose data is clean.
- * @top is what the size leads to.
+ * Drop the header on top. Its record has no slots of data, or fgraph_stack_clean() has zeroed
+ * them. @top is the header that the size of the record leads to.
  */
 static __always_inline void fgraph_stack_drop_header(struct fgraph_stack *st, void *rec,
 						     void *top)
@@ -351,12 +363,12 @@ static __always_inline void fgraph_stack_drop_header(struct fgraph_stack *st, vo
 	barrier();
 }
 
-/* Clean the data below a header that is to be dropped. */
+/* Zero the slots of data below a header that is about to be dropped (ZERO). */
 static __always_inline void fgraph_stack_clean(void *rec, unsigned long below)
 {
 	unsigned long i;
 
-	/* The size must hold until the data is clean: ZERO. */
+	/* Readers skip the data by the size in the header, until they are zero. */
 	fgraph_set_head(rec, FGRAPH_RESERVED | below << FGRAPH_BELOW_SHIFT);
 	barrier();
 	for (i = 1; i <= below; i++)
@@ -365,8 +377,8 @@ static __always_inline void fgraph_stack_clean(void *rec, unsigned long below)
 }
 
 /*
- * Drop the record on top. The top is then the next record, not the header of a
- * chunk that has become empty: RESTORE.
+ * Drop the record on top. The top moves to the next record, and not to the header of a chunk
+ * that has become empty: it must be where it was before the push (RESTORE).
  */
 static __always_inline void fgraph_stack_drop(struct fgraph_stack *st, void *rec)
 {
@@ -379,8 +391,8 @@ static __always_inline void fgraph_stack_drop(struct fgraph_stack *st, void *rec
 }
 
 /*
- * What is on top, with its header, where an interrupt may drop it (CLAIM): never the
- * header of one that has gone.
+ * The top record and its header, where an interrupt may drop the record (CLAIM). The top is
+ * read again after the header, so that @head is never the header of a dropped record.
  */
 static __always_inline void *fgraph_stack_top(struct fgraph_stack *st, unsigned long *head)
 {
@@ -394,9 +406,8 @@ static __always_inline void *fgraph_stack_top(struct fgraph_stack *st, unsigned 
 }
 
 /*
- * As fgraph_stack_drop(), for a record that an interrupt may drop as well: then
- * its header is not @head any more, and there is nothing to do. @head is as
- * fgraph_stack_top() found it.
+ * Drop the record on top, unless an interrupt has dropped it since fgraph_stack_top() read
+ * its header @head: then the header has changed and there is nothing to do (CLAIM).
  */
 static __always_inline void fgraph_stack_drop_once(struct fgraph_stack *st, void *rec,
 						   unsigned long head)
@@ -408,9 +419,9 @@ static __always_inline void fgraph_stack_drop_once(struct fgraph_stack *st, void
 }
 
 /**
- * fgraph_stack_pop() - drop a record and all that is above it
+ * fgraph_stack_pop() - drop a record and all records above it
  * @st:		the stack of the current task
- * @rec:	a record of it
+ * @rec:	a record of the stack
  *
  * Context: any, preemption disabled.
  */
@@ -421,7 +432,7 @@ static __always_inline void fgraph_stack_pop(struct fgraph_stack *st, void *rec)
 	fgraph_stack_drop(st, rec);
 }
 
-/* After a pop: drop what had to wait for that. */
+/* After a pop, drop the FGRAPH_DONE records that are on top now. */
 static __always_inline void fgraph_stack_drop_done(struct fgraph_stack *st)
 {
 	unsigned long head;
@@ -432,9 +443,9 @@ static __always_inline void fgraph_stack_drop_done(struct fgraph_stack *st)
 }
 
 /*
- * Drop a frame and its entries, the newest of which is on top and FGRAPH_LINKED. The
- * headers go from the newest to the oldest, then the top in one step: in between it is
- * on a slot that is free, which ZERO allows.
+ * Drop a frame and its entries; @top is the newest of them, is on top of the stack and is
+ * FGRAPH_LINKED. The headers are zeroed from the newest to the oldest, then the top moves in
+ * one step. In between the top is a free slot, which ZERO allows.
  */
 static __always_inline void fgraph_stack_drop_linked(struct fgraph_stack *st, void *top,
 						     struct fgraph_frame *frame)
@@ -448,10 +459,10 @@ static __always_inline void fgraph_stack_drop_linked(struct fgraph_stack *st, vo
 	fgraph_stack_drop_header(st, frame, (void *)frame - FGRAPH_SLOT);
 }
 
-/* The frame that a record is, or is an entry of; NULL if it is neither. */
+/* The frame of a record, which may be the record itself; NULL for other headers. */
 static __always_inline struct fgraph_frame *fgraph_frame_of(void *rec)
 {
-	/* CLAIM: before the header */
+	/* CLAIM: read before the header */
 	struct fgraph_frame *frame = READ_ONCE(((struct fgraph_entry *)rec)->frame);
 	enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
 
@@ -460,11 +471,11 @@ static __always_inline struct fgraph_frame *fgraph_frame_of(void *rec)
 	return kind == FGRAPH_ENTRY ? frame : NULL;
 }
 
-/* Is this a record that names a user of @frame, which is below or the same? */
+/* Is the record @frame itself, or one of its entries? */
 static __always_inline bool fgraph_is_entry_of(const void *rec,
 					       const struct fgraph_frame *frame)
 {
-	/* CLAIM: before the header */
+	/* CLAIM: read before the header */
 	const struct fgraph_frame *of = READ_ONCE(((struct fgraph_entry *)rec)->frame);
 
 	return rec == frame || (of == frame && fgraph_kind(fgraph_head(rec)) == FGRAPH_ENTRY);

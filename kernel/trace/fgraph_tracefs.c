@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tracefs file fgraph_users: who hooks returns, what they miss, and what
- * memory that takes.
+ * The tracefs file fgraph_users: the users of fgraph, how many calls each has missed, and
+ * how much memory shadow stacks take.
  */
 #include <linux/fs.h>
 #include <linux/init.h>
@@ -16,7 +16,7 @@ static void show_user(struct seq_file *m, unsigned long id, struct fgraph_ops *g
 	const char *name = gops->name;
 	char function[KSYM_NAME_LEN];
 
-	/* In one word: without the module. It may have gone. */
+	/* Columns are one word each, so no module name. The function's module may be gone. */
 	if (!name && !lookup_symbol_name(gops->user.function, function))
 		name = function;
 	seq_printf(m, "%lu %s %s %zu %lu %lu %lu\n", id, gops->user.kind ?: "other", name ?: "-",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of fgraph's users: from what a frame knows of a user, its tag, to the
- * user while it is registered.
+ * The table of fgraph's users. A frame names a user by its tag; the table has the user for
+ * that tag as long as the user is registered.
  *
- * A user goes in three steps, so that one wait can serve many users, and is done
- * without a lock: fgraph_user_retire(), fgraph_synchronize(), fgraph_user_remove().
+ * A user is removed in three steps: fgraph_user_retire(), fgraph_synchronize() and
+ * fgraph_user_remove(). So one wait can serve many users, and no lock is held meanwhile.
  */
 #include <linux/cpu.h>
 #include <linux/errno.h>
@@ -18,7 +18,7 @@
 #include "fgraph_stack.h"
 #include "fgraph_users.h"
 
-/* Protects the table. Held for short: nobody waits or reclaims memory with it. */
+/* Protects the table. It is held for short: no wait and no allocation happens under it. */
 DEFINE_MUTEX(fgraph_mutex);
 
 struct fgraph_row *fgraph_table[FGRAPH_PAGES];
@@ -27,7 +27,10 @@ unsigned int fgraph_nr_users;
 static DEFINE_IDA(fgraph_ids);
 static unsigned long fgraph_generation;
 
-/* The row of a user, or NULL if it has none: its tag may be anything then. */
+/*
+ * The row of a user, or NULL if it has none. A user that was never registered may have
+ * any value in its tag, so the row must point back to the user.
+ */
 static struct fgraph_row *fgraph_find_row(const struct fgraph_ops *gops)
 {
 	unsigned long id = gops->user.tag & FGRAPH_ID_MASK;
@@ -40,7 +43,10 @@ static struct fgraph_row *fgraph_find_row(const struct fgraph_ops *gops)
 	return fgraph_row(id);
 }
 
-/* Have memory for the row of an id. Pages are never freed: frames may point there. */
+/*
+ * Make sure that there is memory for the row of an id. Pages are never freed, as
+ * entries of calls that are asleep point into them.
+ */
 static int fgraph_make_page(unsigned long id)
 {
 	struct fgraph_row *page;
@@ -65,7 +71,7 @@ static int fgraph_take_row(struct fgraph_ops *gops, unsigned long id)
 		gops->user.tag = ++fgraph_generation << FGRAPH_ID_BITS | id;
 		gops->user.row = row;
 		row->gops = gops;
-		/* Pairs with fgraph_tell(): who sees the tag in the row sees the user there. */
+		/* Pairs with fgraph_tell(): a reader that sees the tag also sees @row->gops. */
 		smp_store_release(&row->tag, gops->user.tag);
 		WRITE_ONCE(fgraph_nr_users, fgraph_nr_users + 1);
 		ret = 0;
@@ -101,14 +107,14 @@ static int fgraph_give_id(struct fgraph_ops *gops)
  * fgraph_user_add() - enter a user into the table
  * @gops:	the user
  *
- * Its calls may be hooked from now on. Nothing calls it yet: that is up to
- * fgraph_ftrace.c, or to the caller by fgraph_hook().
+ * When this returns, calls may be hooked for the user. It is not called yet: the caller must
+ * have ftrace call it (fgraph_ftrace.c) or call fgraph_hook().
  *
  * Context: process. May sleep.
  *
- * Return: 0; -EINVAL without any callback, -E2BIG if it wants more than
- * FGRAPH_MAX_DATA_SIZE bytes, -EBUSY if it is registered already, -ENOSPC after
- * a million users, -ENOMEM.
+ * Return: 0; -EINVAL if the user has no callback, -E2BIG if it wants more than
+ * FGRAPH_MAX_DATA_SIZE bytes of private data, -EBUSY if it is registered already, -ENOSPC
+ * if there are FGRAPH_MAX_USERS users, -ENOMEM.
  */
 int fgraph_user_add(struct fgraph_ops *gops)
 {
@@ -119,7 +125,7 @@ int fgraph_user_add(struct fgraph_ops *gops)
 		return -EINVAL;
 	if (gops->data_size > FGRAPH_MAX_DATA_SIZE)
 		return -E2BIG;
-	/* Before its private part is written to. */
+	/* Checked before @gops->user is written to, which would break a registered user. */
 	if (fgraph_is_registered(gops))
 		return -EBUSY;
 
@@ -136,11 +142,11 @@ int fgraph_user_add(struct fgraph_ops *gops)
 }
 
 /**
- * fgraph_user_retire() - from now on no frame finds a user
- * @gops:	the user, which nothing may call any more
+ * fgraph_user_retire() - make a user's tag invalid, so that returns skip the user
+ * @gops:	the user; the caller must not hook further calls for it
  *
- * Calls that are on their way may still be hooked for it, and callbacks run,
- * until fgraph_synchronize().
+ * Until fgraph_synchronize() has returned, calls that are being hooked may still get a frame
+ * for the user, and its callbacks may still be running.
  *
  * Context: process. May sleep.
  *
@@ -162,9 +168,9 @@ int fgraph_user_retire(struct fgraph_ops *gops)
 }
 
 /**
- * fgraph_user_remove() - forget a user
- * @gops:	the user, after fgraph_user_retire() and fgraph_synchronize().
- *		Nothing happens if it was not retired
+ * fgraph_user_remove() - remove a user from the table
+ * @gops:	the user, after fgraph_user_retire() and fgraph_synchronize(); nothing
+ *		happens if it was not retired
  *
  * Context: process. May sleep.
  */
@@ -188,9 +194,9 @@ void fgraph_user_remove(struct fgraph_ops *gops)
 }
 
 static DEFINE_PER_CPU(struct work_struct, fgraph_sync_work);
-/* One wait at a time: those that come meanwhile share the next one. */
+/* Held during a wait. Callers that arrive during a wait share the next one. */
 static DEFINE_MUTEX(fgraph_sync_mutex);
-/* How many waits were begun. */
+/* The number of waits that were begun. */
 static unsigned long fgraph_sync_begun;
 
 static void fgraph_nop(struct work_struct *work)
@@ -203,8 +209,8 @@ static void fgraph_wait_for_cpus(void)
 	int cpu;
 
 	/*
-	 * A CPU that comes up later sees what the caller did before. One that goes
-	 * down meanwhile has passed through the scheduler.
+	 * A CPU that comes up after this loop sees all that the caller wrote before, and one
+	 * that goes down meanwhile passes through the scheduler.
 	 */
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
@@ -226,11 +232,11 @@ static void fgraph_wait_for_cpus(void)
 /**
  * fgraph_synchronize() - wait for all callbacks that may be running
  *
- * Callbacks run with preemption disabled, in contexts where RCU does not look:
- * idle, NMI, the entry code. So this waits until each CPU has passed through the
- * scheduler, as rude RCU tasks does, but without waiting for its turn. It waits
- * for memory only if the workqueue lacks a thread. Callers should hold no lock that
- * others need.
+ * Callbacks run with preemption disabled, also where RCU does not watch: in idle, in NMI, in
+ * the entry code. So this waits until each CPU has passed through the scheduler, like
+ * synchronize_rcu_tasks_rude(), but need not wait for a grace period to begin. It waits for
+ * memory if a workqueue has to create a thread, so callers should not hold locks that others
+ * need.
  *
  * Context: process. May sleep.
  */
@@ -238,21 +244,21 @@ void fgraph_synchronize(void)
 {
 	unsigned long begun;
 
-	/* Nothing else runs yet. */
+	/* Before the scheduler runs, only the caller does, and it is not in a callback. */
 	if (system_state < SYSTEM_SCHEDULING)
 		return;
 
 	/*
-	 * Pairs with the one below: a wait that is begun after this reads the count
-	 * sees what the caller has done before.
+	 * Pairs with smp_mb() below: a wait that begins after this CPU has read the count
+	 * covers all that the caller wrote before.
 	 */
 	smp_mb();
 	begun = READ_ONCE(fgraph_sync_begun);
 	mutex_lock(&fgraph_sync_mutex);
-	/* Otherwise one was begun and is over since. */
+	/* Otherwise a wait has begun since the count was read, and it is over. */
 	if (fgraph_sync_begun == begun) {
 		WRITE_ONCE(fgraph_sync_begun, begun + 1);
-		/* Pairs with the one above. */
+		/* Pairs with smp_mb() above, in callers that share this wait. */
 		smp_mb();
 		fgraph_wait_for_cpus();
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The table of users: from what a frame knows of a user to the user. */
+/* fgraph: the table of users, which has the user for a tag. */
 #ifndef _FGRAPH_USERS_H
 #define _FGRAPH_USERS_H
 
@@ -8,22 +8,24 @@
 #include <linux/mutex.h>
 
 /*
- * A tag is a generation above an id: what a frame knows of a user. Each
- * registration takes a new generation; 44 bits of them do not wrap.
+ * Frames name a user by a tag: the id, the user's row in the table, in the low bits and a
+ * generation above. Each registration takes a new generation, so a user that later has the
+ * same id has another tag. 44 bits of generations do not wrap.
  */
 #define FGRAPH_ID_BITS		20
 #define FGRAPH_MAX_USERS	BIT(FGRAPH_ID_BITS)
 #define FGRAPH_ID_MASK		(FGRAPH_MAX_USERS - 1)
 
-/* The table of users is made of pages, as many as there are users. */
+/* The table is an array of pages. A page is allocated when an id in it is first used. */
 #define FGRAPH_PAGE_BITS	8
 #define FGRAPH_PAGE_USERS	BIT(FGRAPH_PAGE_BITS)
 #define FGRAPH_PAGES		(FGRAPH_MAX_USERS >> FGRAPH_PAGE_BITS)
 
 /**
  * struct fgraph_row - the user that has an id
- * @tag:	the user's tag, 0 if there is none or it is going; no frame has 0
- * @gops:	the user. Valid for a grace period after @tag has become 0
+ * @tag:	the user's tag; 0, which no record has, if there is no user or it is being
+ *		unregistered
+ * @gops:	the user; valid until fgraph_synchronize() has returned after @tag became 0
  */
 struct fgraph_row {
 	unsigned long		tag;
@@ -34,7 +36,7 @@ extern struct fgraph_row *fgraph_table[FGRAPH_PAGES];
 extern struct mutex fgraph_mutex;
 extern unsigned int fgraph_nr_users;
 
-/* The slot of an id that was given out once: pages are never freed. */
+/* The row of an id that was given out at least once, so that its page exists. */
 static __always_inline struct fgraph_row *fgraph_row(unsigned long id)
 {
 	return &fgraph_table[id >> FGRAPH_PAGE_BITS][id & (FGRAPH_PAGE_USERS - 1)];

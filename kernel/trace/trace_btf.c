@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Values as text, by their BTF types: what was in registers or in memory at the time of
- * an event becomes text when the event is read.
+ * Print values according to their BTF types. The values were copied from registers or memory
+ * when an event happened; they are printed when the event is read.
  */
 #include <linux/align.h>
 #include <linux/bits.h>
@@ -21,10 +21,10 @@
 
 /**
  * trace_btf_size() - the size of a type
- * @btf:	where the type is
- * @id:		its id
+ * @btf:	the BTF that has the type
+ * @id:		id of the type
  *
- * Return: bytes; 0 for void; -ENOENT if it cannot be told.
+ * Return: the size in bytes; 0 for void; -ENOENT if the type has no known size.
  */
 int trace_btf_size(const struct btf *btf, u32 id)
 {
@@ -42,12 +42,14 @@ int trace_btf_size(const struct btf *btf, u32 id)
 /**
  * trace_btf_get_func() - find the type of a function
  * @func:	to be filled in
- * @symbol:	its name, "MODULE:NAME" for one of a certain module
+ * @symbol:	name of the function, or "MODULE:NAME" for a function of that module
  *
- * Context: process. May sleep. To be followed by trace_btf_put_func().
+ * The caller must call trace_btf_put_func() afterwards.
  *
- * Return: 0, or -ENOENT if it has no BTF, or if the symbol is not there, as its module
- * is not.
+ * Context: process. May sleep.
+ *
+ * Return: 0; -ENOENT if the symbol does not exist, perhaps as its module is not loaded, or if
+ * there is no BTF for it.
  */
 int trace_btf_get_func(struct trace_btf_func *func, const char *symbol)
 {
@@ -73,7 +75,7 @@ int trace_btf_get_func(struct trace_btf_func *func, const char *symbol)
 	if (IS_ERR_OR_NULL(btf))
 		return -ENOENT;
 
-	/* What a module's BTF has on its own begins where that of vmlinux ends. */
+	/* The ids of a module's own types follow those of vmlinux. */
 	for (id = mod ? btf_nr_types(bpf_get_btf_vmlinux()) : 1; id < btf_nr_types(btf); id++) {
 		const struct btf_type *t = btf_type_by_id(btf, id);
 
@@ -88,8 +90,8 @@ int trace_btf_get_func(struct trace_btf_func *func, const char *symbol)
 }
 
 /**
- * trace_btf_put_func() - the type of a function is not used any more
- * @func:	what trace_btf_get_func() found, or all zero
+ * trace_btf_put_func() - release the type of a function
+ * @func:	filled in by trace_btf_get_func(), or all zero
  */
 void trace_btf_put_func(struct trace_btf_func *func)
 {
@@ -98,6 +100,7 @@ void trace_btf_put_func(struct trace_btf_func *func)
 	func->btf = NULL;
 }
 
+/* The argument is on the stack, aligned to two words if @twice. */
 static void walk_stack(struct trace_btf_walk *w, bool twice)
 {
 	if (twice)
@@ -108,14 +111,15 @@ static void walk_stack(struct trace_btf_walk *w, bool twice)
 }
 
 /**
- * trace_btf_next_arg() - where is the next argument of a function?
- * @w:		all zero but for @w->btf before the first one
- * @id:		the argument's type
+ * trace_btf_next_arg() - find out where the next argument of a function is
+ * @w:		the walk; all members but @w->btf must be zero before the first argument
+ * @id:		id of the argument's type
  *
- * By the calling conventions of x86_64 and arm64, for what the kernel has: there are no
- * floating point numbers.
+ * Follows the calling conventions of x86_64 and arm64, without floating point arguments, which
+ * kernel functions do not have.
  *
- * Return: false if that cannot be told, for this one and all others.
+ * Return: true if @w says where the argument is; false if that is not known, neither for this
+ * argument nor for all that follow.
  */
 bool trace_btf_next_arg(struct trace_btf_walk *w, u32 id)
 {
@@ -132,7 +136,7 @@ bool trace_btf_next_arg(struct trace_btf_walk *w, u32 id)
 	w->memory = false;
 
 	if (w->nr > TRACE_BTF_WORDS && IS_ENABLED(CONFIG_ARM64)) {
-		/* The caller has made a copy. */
+		/* The caller has made a copy in memory and passes its address. */
 		w->memory = true;
 		w->nr = 1;
 	} else if (w->nr > TRACE_BTF_WORDS) {
@@ -146,7 +150,7 @@ bool trace_btf_next_arg(struct trace_btf_walk *w, u32 id)
 		w->regs += w->nr;
 		return true;
 	}
-	/* x86_64 uses the registers that are left for arguments that fit. */
+	/* On x86_64 a later argument that fits may still be in the registers that are left. */
 	if (IS_ENABLED(CONFIG_ARM64))
 		w->regs = NR_REG_ARGUMENTS;
 	walk_stack(w, twice);
@@ -155,12 +159,12 @@ bool trace_btf_next_arg(struct trace_btf_walk *w, u32 id)
 
 /**
  * trace_btf_find_member() - find a member of a struct or union
- * @btf:	where the types are
- * @id:		that of the struct or union
- * @name:	the member's name; it may be in a member without a name
+ * @btf:	the BTF that has the types
+ * @id:		id of the struct or union
+ * @name:	name of the member, which may be within a member that has no name
  * @m:		to be filled in
  *
- * Return: whether there is one.
+ * Return: true if the member was found.
  */
 bool trace_btf_find_member(const struct btf *btf, u32 id, const char *name,
 			   struct trace_btf_member *m)
@@ -176,7 +180,7 @@ bool trace_btf_find_member(const struct btf *btf, u32 id, const char *name,
 			const struct btf_type *inner =
 				btf_type_skip_modifiers(btf, member->type, NULL);
 
-			/* There are unnamed bitfields, for padding. */
+			/* Unnamed bitfields are padding and have no members. */
 			if (!btf_type_is_struct(inner) ||
 			    !trace_btf_find_member(btf, member->type, name, m))
 				continue;
@@ -193,12 +197,13 @@ bool trace_btf_find_member(const struct btf *btf, u32 id, const char *name,
 	return false;
 }
 
-/* The lowest @size bytes of a word. The upper ones of a register may be anything. */
+/* The lowest @size bytes of a word, as the upper bytes of a register may be anything. */
 static u64 narrow(unsigned long word, u32 size)
 {
 	return size < sizeof(u64) ? word & (BIT_ULL(size * 8) - 1) : word;
 }
 
+/* The lowest @size bytes of a word as a signed number. */
 static s64 narrow_signed(unsigned long word, u32 size)
 {
 	unsigned int shift = 64 - min_t(u32, size, 8) * 8;
@@ -220,7 +225,7 @@ static void print_int(struct trace_seq *s, const struct btf_type *t, const unsig
 		trace_seq_printf(s, "0x%llx", value);
 }
 
-/* The name of a value that an enum lists, or its number. */
+/* Print the name that an enum has for a value, or the number if it has none. */
 static void print_enum(struct trace_seq *s, const struct btf *btf, const struct btf_type *t,
 		       unsigned long word)
 {
@@ -244,7 +249,7 @@ static void print_enum(struct trace_seq *s, const struct btf *btf, const struct 
 		trace_seq_printf(s, "0x%llx", value);
 }
 
-/* A struct or union that was passed by value: its words, without what each member is. */
+/* Print the words of a value, such as a struct that was passed by value, without members. */
 static void print_words(struct trace_seq *s, int size, const unsigned long *words)
 {
 	trace_seq_putc(s, '{');
@@ -257,16 +262,17 @@ static void print_words(struct trace_seq *s, int size, const unsigned long *word
 }
 
 /**
- * trace_btf_print() - print a value as its type says
- * @s:		where to
- * @btf:	where the type is
- * @id:		its id
+ * trace_btf_print() - print a value according to its type
+ * @s:		the sequence to print to
+ * @btf:	the BTF that has the type
+ * @id:		id of the type
  * @words:	the value, in as many words as its size takes, up to TRACE_BTF_WORDS
  *
- * bool is true or false, signed numbers are decimal, others and pointers hexadecimal, an
- * enum's value has its name. What is larger than TRACE_BTF_WORDS is "...".
+ * A bool is printed as true or false, signed numbers in decimal, other numbers and pointers in
+ * hexadecimal, and values of an enum by name. A value of more than TRACE_BTF_WORDS words is
+ * printed as "...".
  *
- * Context: any in which @btf does not go.
+ * Context: any; the caller makes sure that @btf is not freed.
  */
 void trace_btf_print(struct trace_seq *s, const struct btf *btf, u32 id,
 		     const unsigned long *words)
@@ -287,11 +293,11 @@ void trace_btf_print(struct trace_seq *s, const struct btf *btf, u32 id,
 }
 
 /**
- * trace_btf_print_hex() - print a value in hexadecimal, whatever it is
- * @s:		where to
- * @btf:	where the type is
- * @id:		its id, for the size
- * @words:	as for trace_btf_print()
+ * trace_btf_print_hex() - print a value in hexadecimal, whatever its type
+ * @s:		the sequence to print to
+ * @btf:	the BTF that has the type
+ * @id:		id of the type, which is used for the size only
+ * @words:	the value, see trace_btf_print()
  */
 void trace_btf_print_hex(struct trace_seq *s, const struct btf *btf, u32 id,
 			 const unsigned long *words)
@@ -307,13 +313,13 @@ void trace_btf_print_hex(struct trace_seq *s, const struct btf *btf, u32 id,
 }
 
 /**
- * trace_btf_print_return() - print what a function returned
- * @s:		where to
- * @btf:	where the type is
- * @id:		its id
- * @words:	as for trace_btf_print()
+ * trace_btf_print_return() - print the return value of a function
+ * @s:		the sequence to print to
+ * @btf:	the BTF that has the type
+ * @id:		id of the type
+ * @words:	the value, see trace_btf_print()
  *
- * As trace_btf_print(), and errors, also those in pointers, have their name.
+ * Prints errors, also those in pointers, by name, and all else like trace_btf_print().
  */
 void trace_btf_print_return(struct trace_seq *s, const struct btf *btf, u32 id,
 			    const unsigned long *words)

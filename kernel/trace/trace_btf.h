@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Values as text, by their BTF types. */
+/* Print values according to their BTF types. */
 #ifndef _TRACE_BTF_H
 #define _TRACE_BTF_H
 
@@ -8,14 +8,14 @@
 
 struct trace_seq;
 
-/* The widest value that is passed in registers, or whose words are shown. */
+/* The number of words of the largest value that is passed in registers, or printed. */
 #define TRACE_BTF_WORDS		2
 
 #ifdef CONFIG_TRACE_BTF
 /**
  * struct trace_btf_func - the type of a function
- * @btf:	where it is, or NULL
- * @proto:	its BTF_KIND_FUNC_PROTO
+ * @btf:	the BTF that has the type, or NULL
+ * @proto:	the BTF_KIND_FUNC_PROTO
  */
 struct trace_btf_func {
 	struct btf		*btf;
@@ -23,14 +23,15 @@ struct trace_btf_func {
 };
 
 /**
- * struct trace_btf_walk - where the arguments of a function are, one after the other
- * @btf:	where the types are
- * @regs:	registers taken so far
- * @stack:	words of the stack taken so far
- * @nr:		words of the argument at hand, 0 for a struct without members
- * @first:	the first of them, counted in registers or on the stack
- * @on_stack:	which of the two
- * @memory:	the word is the address of the argument
+ * struct trace_btf_walk - a walk through the arguments of a function
+ * @btf:	the BTF that has the types
+ * @regs:	number of argument registers taken so far
+ * @stack:	number of words on the stack taken so far
+ * @nr:		number of words of the current argument; 0 for a struct without members
+ * @first:	index of the argument's first word: of the argument registers, or of the words
+ *		on the stack if @on_stack
+ * @on_stack:	the argument is on the stack
+ * @memory:	the argument's word is the address of its value
  */
 struct trace_btf_walk {
 	const struct btf	*btf;
@@ -44,9 +45,9 @@ struct trace_btf_walk {
 
 /**
  * struct trace_btf_member - a member of a struct or union
- * @type:	its type
- * @offset:	where it begins, in bits
- * @size:	bits of a bitfield, 0 for what is none
+ * @type:	id of its type
+ * @offset:	offset of the member, in bits
+ * @size:	size of a bitfield in bits; 0 if the member is not a bitfield
  */
 struct trace_btf_member {
 	u32	type;

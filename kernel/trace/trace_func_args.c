@@ -2,17 +2,17 @@
 /*
  * The arguments and the return values of functions, for the function tracers.
  *
- * At entry and at return only words go into the ring buffer, as many as the function has.
- * They become text when the trace is read, by the types that BTF has for the function.
+ * At entry and at return the words of the values are copied into the ring buffer. They are
+ * printed when the trace is read, according to the types that BTF has for the function.
  *
- * BTF knows functions by name, callers know them by address. The table that leads from
- * the address of ftrace's call to the type is made when a tracer first wants it, and given
- * back with the last one. A function is not in it if another one in vmlinux or in the same
- * module has its name, as BTF does not tell which of the two it means. For what is not in
- * the table, the words are shown in hexadecimal.
+ * BTF has functions by name, but tracers know the address of the function's call to ftrace. So
+ * there are tables from that address to the type, one for vmlinux and one for each module.
+ * They are made for the first tracer that uses them and freed after the last one. A function
+ * is not in a table if another one in vmlinux or in the same module has the same name, as BTF
+ * does not say which of the two it means. For such functions, words are printed in hexadecimal.
  *
- * Readers are callbacks of ftrace, in any context with preemption disabled, and those who
- * print, who disable it. All that writes holds func_args_mutex.
+ * Readers run in callbacks of ftrace, in any context with preemption disabled, or print a trace
+ * and disable preemption. Writers hold func_args_mutex.
  */
 #include <linux/bpf.h>
 #include <linux/bsearch.h>
@@ -42,9 +42,9 @@
 #ifdef CONFIG_TRACE_BTF
 /**
  * struct func_type - the type of a function
- * @ip:		address of its call to ftrace, 0 if this is free
- * @id:		the id of its BTF_KIND_FUNC
- * @words:	what its values take
+ * @ip:		address of the function's call to ftrace; 0 if this element is free
+ * @id:		id of the function's BTF_KIND_FUNC
+ * @words:	how many words of its values are recorded
  */
 struct func_type {
 	unsigned long		ip;
@@ -55,14 +55,14 @@ struct func_type {
 /**
  * struct func_table - the functions of vmlinux or of a module, by address
  * @list:	links all tables
- * @old:	links those that are to be freed
- * @mod:	the module, or NULL
- * @btf:	where the types are
- * @start:	lowest and
- * @end:	highest address of a function in it
- * @bits:	the size of @funcs, as a power of two
- * @nr:		the number of functions
- * @funcs:	open addressing: the next element is the next one to look at
+ * @old:	links tables that are to be freed
+ * @mod:	the module, or NULL for vmlinux
+ * @btf:	the BTF that has the types
+ * @start:	lowest @ip of a function in the table
+ * @end:	highest @ip of a function in the table
+ * @bits:	@funcs has 1 << @bits elements
+ * @nr:		number of functions in the table
+ * @funcs:	open addressing: a search goes on with the next element
  */
 struct func_table {
 	struct list_head	list;
@@ -76,8 +76,10 @@ struct func_table {
 	struct func_type	funcs[];
 };
 
+/* Protects func_tables against other writers, and func_args_users. */
 static DEFINE_MUTEX(func_args_mutex);
 static LIST_HEAD(func_tables);
+/* The number of tracers that use the tables. */
 static unsigned int func_args_users;
 
 static unsigned int func_slot(const struct func_table *table, unsigned long ip)
@@ -86,7 +88,7 @@ static unsigned int func_slot(const struct func_table *table, unsigned long ip)
 }
 NOKPROBE_SYMBOL(func_slot);
 
-/* Any context, preemption disabled. */
+/* Find a function by its @ip and set @in to its table. Any context, preemption disabled. */
 static const struct func_type *func_find(unsigned long ip, const struct func_table **in)
 {
 	const struct func_table *table;
@@ -135,10 +137,10 @@ static struct trace_func_words func_count_words(const struct btf *btf, u32 id)
 
 /**
  * struct func_name - a function that BTF knows, while its table is made
- * @name:	the name
- * @id:		the id of its BTF_KIND_FUNC
- * @nr:		how many symbols have that name
- * @addr:	the address of one of them
+ * @name:	name of the function
+ * @id:		id of its BTF_KIND_FUNC
+ * @nr:		number of symbols with that name
+ * @addr:	address of one of these symbols
  */
 struct func_name {
 	const char	*name;
@@ -147,7 +149,7 @@ struct func_name {
 	unsigned long	addr;
 };
 
-/* All of vmlinux or of a module, sorted by name. */
+/* All functions that BTF knows of vmlinux or of a module, sorted by name. */
 struct func_names {
 	struct module		*mod;
 	unsigned int		nr;
@@ -182,13 +184,13 @@ static const char *func_name(const struct btf *btf, u32 id)
 	return t && btf_type_is_func(t) ? btf_name_by_offset(btf, t->name_off) : NULL;
 }
 
-/* What a module's BTF has on its own begins where that of vmlinux ends. */
+/* The ids of a module's own types follow those of vmlinux. */
 static u32 func_first_id(const struct module *mod)
 {
 	return mod ? btf_nr_types(bpf_get_btf_vmlinux()) : 1;
 }
 
-/* The functions that BTF knows, with their addresses. Returns how many, or -ENOMEM. */
+/* Collect the functions that BTF knows, with their addresses. Returns a count or -ENOMEM. */
 static int func_names_get(struct func_names *all, const struct btf *btf)
 {
 	u32 id, first = func_first_id(all->mod), last = btf_nr_types(btf);
@@ -218,7 +220,7 @@ static void func_table_add(struct func_table *table, unsigned long ip, u32 id)
 	unsigned int i = func_slot(table, ip);
 
 	while (table->funcs[i].ip) {
-		/* Two names for one function. */
+		/* The function has two names, and the first one stays. */
 		if (table->funcs[i].ip == ip)
 			return;
 		i = (i + 1) & (BIT(table->bits) - 1);
@@ -233,7 +235,7 @@ static void func_table_add(struct func_table *table, unsigned long ip, u32 id)
 
 static struct func_table *func_table_make(const struct func_names *all, struct btf *btf)
 {
-	/* A quarter of the elements stays free. */
+	/* At least a quarter of the elements stays free. */
 	unsigned int i, bits = order_base_2(all->nr + all->nr / 3 + 1);
 	struct func_table *table;
 
@@ -266,7 +268,7 @@ static bool func_table_exists(const struct module *mod)
 	return false;
 }
 
-/* Make the table of vmlinux or of a module, if it has BTF. */
+/* Make the table of vmlinux or of a module. Returns -ENOMEM, or 0, also if there is no BTF. */
 static int func_table_new(struct module *mod)
 {
 	struct func_names all = { .mod = mod };
@@ -289,7 +291,7 @@ static int func_table_new(struct module *mod)
 	return 0;
 }
 
-/* Drop the table of a module, or all tables. */
+/* Free the table of a module, or all tables if @mod is NULL. */
 static void func_tables_drop(const struct module *mod)
 {
 	struct func_table *table, *next, *old = NULL;
@@ -303,7 +305,7 @@ static void func_tables_drop(const struct module *mod)
 	}
 	if (!old)
 		return;
-	/* For func_find(), also where RCU does not watch. */
+	/* func_find() may be running, also where RCU does not watch, with preemption disabled. */
 	synchronize_rcu_tasks_rude();
 	for (; old; old = next) {
 		next = old->old;
@@ -319,7 +321,7 @@ struct func_modules {
 	struct module	**mods;
 };
 
-/* The symbols of a module come one after the other. */
+/* Note the module of a symbol. The symbols of one module come one after the other. */
 static int func_note_module(void *data, const char *symbol, struct module *mod,
 			    unsigned long addr)
 {
@@ -342,8 +344,9 @@ static int func_note_module(void *data, const char *symbol, struct module *mod,
 }
 
 /*
- * A module cannot go meanwhile without func_args_module(), which waits for the mutex. If
- * that has already seen it go, it has no BTF any more.
+ * Make the tables of vmlinux and of all modules. A module that goes meanwhile has to wait for
+ * func_args_mutex in func_args_module(). If it has already been there, its BTF is gone and no
+ * table is made for it.
  */
 static int func_tables_make(void)
 {
@@ -360,7 +363,10 @@ static int func_tables_make(void)
 	return ret;
 }
 
-/* The tables are of use without that of a module for which there was no memory. */
+/*
+ * Make or free the table of a module that comes or goes. If there is no memory for it, values
+ * of its functions are printed in hexadecimal.
+ */
 static int func_args_module(struct notifier_block *nb, unsigned long event, void *mod)
 {
 	mutex_lock(&func_args_mutex);
@@ -374,7 +380,7 @@ static int func_args_module(struct notifier_block *nb, unsigned long event, void
 
 static struct notifier_block func_args_notifier = {
 	.notifier_call = func_args_module,
-	/* After btf_module_notify(), which has priority 0. */
+	/* Lower than btf_module_notify(), which must have added the module's BTF before. */
 	.priority = -1,
 };
 
@@ -385,9 +391,9 @@ static int __init func_args_init(void)
 core_initcall(func_args_init);
 
 /**
- * trace_func_args_get() - have functions known by their addresses
+ * trace_func_args_get() - make the tables of functions, if they do not exist yet
  *
- * To be called before trace_func_words(). Without BTF there is nothing to be known.
+ * Must be called before trace_func_words(). Does nothing without BTF.
  *
  * Context: process. May sleep. The first call takes tens of milliseconds.
  *
@@ -407,7 +413,7 @@ int trace_func_args_get(void)
 }
 
 /**
- * trace_func_args_put() - give back what trace_func_args_get() got
+ * trace_func_args_put() - free the tables of functions, if no other tracer uses them
  *
  * Context: process. May sleep.
  */
@@ -419,7 +425,10 @@ void trace_func_args_put(void)
 	mutex_unlock(&func_args_mutex);
 }
 
-/* Print the arguments of a function that is known. Returns false if it has changed. */
+/*
+ * Print arguments by name and type. Returns false if the function takes another number of words
+ * than was recorded, as another module has been loaded to its address.
+ */
 static bool func_print_args(struct trace_seq *s, const struct func_table *table,
 			    const struct func_type *func, const unsigned long *words,
 			    unsigned int nr)
@@ -451,6 +460,7 @@ static bool func_print_args(struct trace_seq *s, const struct func_table *table,
 	return true;
 }
 
+/* Print a return value by its type. Returns false like func_print_args(). */
 static bool func_print_return(struct trace_seq *s, const struct func_table *table,
 			      const struct func_type *func, const unsigned long *words,
 			      unsigned int nr, bool hex)
@@ -503,12 +513,12 @@ void trace_func_args_put(void)
 #endif /* CONFIG_TRACE_BTF */
 
 /**
- * trace_func_words() - how many words do the values of a function take?
- * @ip:		address of its call to ftrace
+ * trace_func_words() - how many words of a function's values are to be recorded?
+ * @ip:		address of the function's call to ftrace
  *
  * Context: any, preemption disabled.
  *
- * Return: the numbers; they are the same until trace_func_args_put().
+ * Return: the numbers of words. They do not change until trace_func_args_put().
  */
 struct trace_func_words trace_func_words(unsigned long ip)
 {
@@ -521,9 +531,9 @@ struct trace_func_words trace_func_words(unsigned long ip)
 NOKPROBE_SYMBOL(trace_func_words);
 
 /**
- * trace_func_args_save() - keep the arguments of a function that is entered
- * @to:		where to, with room for trace_func_nr_args(@nr)
- * @nr:		from trace_func_words()
+ * trace_func_args_save() - record the arguments of a function that is entered
+ * @to:		array of trace_func_nr_args(@nr) words to be filled in
+ * @nr:		numbers of words, from trace_func_words()
  * @fregs:	the registers at entry
  *
  * Context: any, in a callback of ftrace.
@@ -531,15 +541,15 @@ NOKPROBE_SYMBOL(trace_func_words);
 void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 			  struct ftrace_regs *fregs)
 {
-	/* The arguments are among the registers that are always saved. */
+	/* ftrace always saves the argument registers. */
 	struct pt_regs *regs = &fregs->regs;
-	/* Below the first one on the stack, x86 has the return address. */
+	/* On x86 the return address is below the first argument on the stack. */
 	unsigned long *stack = (unsigned long *)regs->sp + IS_ENABLED(CONFIG_X86);
 	unsigned int i;
 
 	for (i = 0; i < nr.regs; i++)
 		*to++ = regs_get_kernel_argument(regs, i);
-	/* The caller's frame, which KASAN knows nothing of. */
+	/* NOCHECK: KASAN may have poisoned the caller's stack frame. */
 	for (i = 0; i < nr.stack; i++)
 		*to++ = READ_ONCE_NOCHECK(stack[i]);
 }
@@ -547,12 +557,12 @@ NOKPROBE_SYMBOL(trace_func_args_save);
 
 /**
  * trace_func_args_print() - print arguments in parentheses
- * @s:		where to
+ * @s:		the sequence to print to
  * @ip:		address of the function's call to ftrace
- * @words:	what trace_func_args_save() has kept
- * @nr:		the number of words
+ * @words:	the words that trace_func_args_save() recorded
+ * @nr:		number of words
  *
- * "(name=value, ...)" for a function that is known, else all registers in hexadecimal.
+ * Prints "(name=value, ...)" if the types are known, else the words in hexadecimal.
  *
  * Context: any.
  */
@@ -576,14 +586,14 @@ void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned
 
 /**
  * trace_func_return_print() - print a return value
- * @s:		where to
+ * @s:		the sequence to print to
  * @ip:		address of the function's call to ftrace
  * @words:	the return registers
- * @nr:		the number of words, which was &trace_func_words.ret and not 0
- * @hex:	in hexadecimal in any case
+ * @nr:		number of words: &trace_func_words.ret at the time of the call, not 0
+ * @hex:	print in hexadecimal, whatever the type
  *
- * Of a function that is not known, only the first register is: small negative numbers are
- * taken for errors, in 64 or in 32 bits.
+ * If the type is not known, only the first register is printed. It is taken for an error if it
+ * is a small negative number of 64 or of 32 bits.
  *
  * Context: any.
  */

@@ -12,12 +12,12 @@ struct ftrace_regs;
 struct trace_seq;
 
 /**
- * struct trace_func_words - how many words the values of a function take
- * @regs:	arguments in registers
- * @stack:	arguments on the stack, the first ones of them
- * @ret:	the return value: 0 for void, and for what is returned in memory
+ * struct trace_func_words - how many words of a function's values are recorded
+ * @regs:	words of arguments in registers
+ * @stack:	words of arguments on the stack
+ * @ret:	words of the return value; 0 for void and for a value that is returned in memory
  *
- * Without BTF all registers that arguments may be in, and one for the return value.
+ * Without BTF for the function these are all argument registers and one return register.
  */
 struct trace_func_words {
 	u8	regs;
@@ -25,7 +25,7 @@ struct trace_func_words {
 	u8	ret;
 };
 
-/* How many words of arguments are kept: 8 registers of arm64, and as many of the stack. */
+/* The most words of arguments that are recorded: arm64's 8 registers and as many on the stack. */
 #define TRACE_FUNC_MAX_WORDS	16
 
 #ifdef CONFIG_FUNCTION_TRACE_ARGS

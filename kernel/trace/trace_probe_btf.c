@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Arguments of probe events by the names and types that BTF has for the function.
+ * Parse arguments of probe events that use the names and types which BTF has for a function.
  *
- * "file->f_inode->i_ino" becomes the same fetch instructions as "+64(+32($arg1))" would,
- * with the type of what is found last. All errors name the column in the argument.
+ * "file->f_inode->i_ino" becomes the same fetch instructions as "+64(+32($arg1))", with the
+ * type of the last member. Errors are logged with the column in the argument.
  */
 #define pr_fmt(fmt)	"trace_probe: " fmt
 
@@ -15,19 +15,27 @@
 
 #include "trace_probe.h"
 
-/* Who walks through an expression: what of it was read, and what that is. */
+/**
+ * struct btf_expr - the state while an expression is parsed from left to right
+ * @btf:	the BTF that has the types
+ * @code:	the last fetch instruction that was written
+ * @end:	first element behind the array of fetch instructions
+ * @type:	id of the type of what was parsed so far
+ * @bits:	offset for the last instruction, in bits; not written to it yet
+ * @bit_size:	size in bits if the last member was a bitfield, else 0
+ * @deref:	the last instruction is a FETCH_OP_DEREF
+ */
 struct btf_expr {
 	const struct btf	*btf;
 	struct fetch_insn	*code;
 	struct fetch_insn	*end;
 	u32			type;
-	/* From where the last instruction reads, in bits; it has no offset yet. */
 	u32			bits;
 	u32			bit_size;
 	bool			deref;
 };
 
-/* The type of the function. Returns NULL if it is not known. */
+/* The BTF_KIND_FUNC_PROTO of the function, or NULL if it is not known. */
 static const struct btf_type *btf_proto(struct traceprobe_parse_context *ctx)
 {
 	if (!ctx->func.btf && ctx->symbol && trace_btf_get_func(&ctx->func, ctx->symbol))
@@ -35,7 +43,10 @@ static const struct btf_type *btf_proto(struct traceprobe_parse_context *ctx)
 	return ctx->func.btf ? ctx->func.proto : NULL;
 }
 
-/* The parameters are walked as trace_btf_next_arg() tells where they are. */
+/*
+ * Begin an expression with the function's parameter @name. The walk must include all parameters
+ * before it, as trace_btf_next_arg() counts registers. @offs is the column for errors.
+ */
 static int btf_find_param(struct traceprobe_parse_context *ctx, const char *name,
 			  struct btf_expr *e, int offs)
 {
@@ -67,6 +78,7 @@ static int btf_find_param(struct traceprobe_parse_context *ctx, const char *name
 	return -EINVAL;
 }
 
+/* Begin an expression with $retval or with a parameter. @offs is the column for errors. */
 static int btf_find_variable(struct traceprobe_parse_context *ctx, const char *name,
 			     struct btf_expr *e, int offs)
 {
@@ -87,7 +99,7 @@ static int btf_find_variable(struct traceprobe_parse_context *ctx, const char *n
 	return 0;
 }
 
-/* "->": what was read so far is the address of a struct. */
+/* Parse "->": what was parsed so far must be a pointer to a struct or union. */
 static int btf_follow(struct btf_expr *e, int offs)
 {
 	const struct btf_type *t = btf_type_skip_modifiers(e->btf, e->type, NULL);
@@ -114,7 +126,7 @@ static int btf_follow(struct btf_expr *e, int offs)
 	return 0;
 }
 
-/* A member of the struct at hand. */
+/* Parse the name of a member of the current struct or union. */
 static int btf_enter(struct btf_expr *e, const char *name, int offs)
 {
 	const struct btf_type *t = btf_type_skip_modifiers(e->btf, e->type, NULL);
@@ -134,7 +146,10 @@ static int btf_enter(struct btf_expr *e, const char *name, int offs)
 	return 0;
 }
 
-/* Tell where the last member is: in bytes, and for a bitfield in the bits of its type. */
+/*
+ * Complete the last instruction with the offset of the last member: in bytes, or for a bitfield
+ * in units of its type, plus the offset in bits within that unit.
+ */
 static int btf_finish(struct btf_expr *e, struct traceprobe_parse_context *ctx, int offs)
 {
 	const struct btf_type *t = btf_type_skip_modifiers(e->btf, e->type, NULL);
@@ -147,7 +162,7 @@ static int btf_finish(struct btf_expr *e, struct traceprobe_parse_context *ctx, 
 		return 0;
 	if (e->bit_size) {
 		unit *= t->size;
-		/* It may be in two units, if the struct is packed. */
+		/* In a packed struct a bitfield may be in two units, which cannot be fetched. */
 		if (e->bits % unit + e->bit_size > unit) {
 			trace_probe_log_err(offs, BAD_BITFIELD);
 			return -EINVAL;
@@ -159,14 +174,14 @@ static int btf_finish(struct btf_expr *e, struct traceprobe_parse_context *ctx, 
 }
 
 /**
- * traceprobe_parse_btf() - parse "NAME", "NAME->MEMBER.MEMBER->..."
- * @arg:	the text; NAME may be $argN or $retval. Is written to
- * @pcode:	the first fetch instruction to use, and the last one that was used
- * @end:	behind the last one there is room for
- * @ctx:	gets the type of what was found
- * @offs:	column of @arg
+ * traceprobe_parse_btf() - parse "NAME" or "NAME->MEMBER.MEMBER->..."
+ * @arg:	the text, which is modified; NAME may be $argN or $retval
+ * @pcode:	the first fetch instruction to use; set to the last one that was used
+ * @end:	first element behind the array of fetch instructions
+ * @ctx:	gets the type of the expression
+ * @offs:	column of @arg in the definition, for errors
  *
- * Return: 0; -EINVAL, which is in the error log.
+ * Return: 0; -EINVAL, with the reason in the error log.
  */
 int traceprobe_parse_btf(char *arg, struct fetch_insn **pcode, struct fetch_insn *end,
 			 struct traceprobe_parse_context *ctx, int offs)
@@ -207,11 +222,11 @@ int traceprobe_parse_btf(char *arg, struct fetch_insn **pcode, struct fetch_insn
 }
 
 /**
- * traceprobe_btf_return_type() - the type of $retval, if it is known
+ * traceprobe_btf_return_type() - get the type of $retval, if it is known
  * @ctx:	gets the type
- * @offs:	column of $retval
+ * @offs:	column of $retval in the definition, for errors
  *
- * Return: 0; -EINVAL for void, which is in the error log.
+ * Return: 0; -EINVAL if the function returns nothing, with the reason in the error log.
  */
 int traceprobe_btf_return_type(struct traceprobe_parse_context *ctx, int offs)
 {
@@ -228,10 +243,10 @@ int traceprobe_btf_return_type(struct traceprobe_parse_context *ctx, int offs)
 }
 
 /**
- * traceprobe_btf_type() - the fetch type of what was parsed last
- * @ctx:	after parsing, &traceprobe_parse_context.type is not 0
+ * traceprobe_btf_type() - the fetch type of the expression that was parsed last
+ * @ctx:	the context it was parsed with; &traceprobe_parse_context.type is not 0
  *
- * Return: its name, or NULL for a structure or an array.
+ * Return: name of the fetch type; NULL for a structure or an array.
  */
 const char *traceprobe_btf_type(struct traceprobe_parse_context *ctx)
 {
@@ -254,10 +269,10 @@ const char *traceprobe_btf_type(struct traceprobe_parse_context *ctx)
 }
 
 /**
- * traceprobe_btf_is_string() - can what was parsed last be taken as a string?
- * @ctx:	as for traceprobe_btf_type()
+ * traceprobe_btf_is_string() - can the expression that was parsed last be a string?
+ * @ctx:	the context it was parsed with; &traceprobe_parse_context.type is not 0
  *
- * Return: whether it is a pointer to, or an array of, integers of one byte.
+ * Return: true if it is a pointer to, or an array of, integers of one byte.
  */
 bool traceprobe_btf_is_string(struct traceprobe_parse_context *ctx)
 {
@@ -274,7 +289,10 @@ bool traceprobe_btf_is_string(struct traceprobe_parse_context *ctx)
 	return t && btf_type_is_int(t) && t->size == 1;
 }
 
-/* "name=name" of each argument that is one word. Returns their number, or -ENOMEM. */
+/*
+ * Fill @to with "name=name" for each argument that takes one word. Returns their number; -E2BIG
+ * if they are more than @room; -ENOMEM.
+ */
 static int btf_list_args(struct traceprobe_parse_context *ctx, const char **to, int room)
 {
 	const struct btf_type *proto = btf_proto(ctx);
@@ -303,16 +321,17 @@ static int btf_list_args(struct traceprobe_parse_context *ctx, const char **to, 
 }
 
 /**
- * traceprobe_expand_args() - have all arguments of the function stand for $arg*
- * @argc:	number of @argv, and of what is returned
- * @argv:	the definition, of which the first two are no arguments
- * @ctx:	for the function
- * @ret:	the error if NULL is returned: -EINVAL, which is in the error log, or -ENOMEM
+ * traceprobe_expand_args() - replace $arg* by all arguments of the function
+ * @argc:	number of elements of @argv; set to that of the array that is returned
+ * @argv:	the definition of the event, whose arguments begin at the third element
+ * @ctx:	the context, with the function
+ * @ret:	if NULL is returned, set to -ENOMEM, or to -EINVAL with the reason in the error
+ *		log
  *
  * Arguments that are structures passed by value are left out.
  *
- * Return: @argv if nothing is to be expanded, else what takes its place. To be freed with
- * traceprobe_free_args().
+ * Return: @argv if there is no $arg*, else an array that replaces it. The caller must call
+ * traceprobe_free_args() for it.
  */
 const char **traceprobe_expand_args(int *argc, const char **argv,
 				    struct traceprobe_parse_context *ctx, int *ret)
@@ -371,10 +390,10 @@ const char **traceprobe_expand_args(int *argc, const char **argv,
 }
 
 /**
- * traceprobe_free_args() - free what traceprobe_expand_args() made
- * @expanded:	what it returned, or NULL
- * @argc:	the number of elements
- * @argv:	what it was given
+ * traceprobe_free_args() - free the array that traceprobe_expand_args() returned
+ * @expanded:	the array, or NULL
+ * @argc:	number of elements of @expanded
+ * @argv:	the array that was passed to traceprobe_expand_args()
  */
 void traceprobe_free_args(const char **expanded, int argc, const char **argv)
 {
@@ -388,8 +407,8 @@ void traceprobe_free_args(const char **expanded, int argc, const char **argv)
 }
 
 /**
- * traceprobe_finish_parse() - all arguments are parsed
- * @ctx:	what they were parsed with
+ * traceprobe_finish_parse() - release what a context holds when all arguments are parsed
+ * @ctx:	the context
  */
 void traceprobe_finish_parse(struct traceprobe_parse_context *ctx)
 {

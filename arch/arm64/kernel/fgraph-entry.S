@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fgraph trampolines: what a hooked function returns to.
+ * fgraph trampolines: a hooked function returns to one of them.
  *
- * Both are reached by RET only: no landing pad for BTI. They make a frame
- * record as a function would have that was called with the trampoline as its
- * return address, so that an unwinder asks fgraph for the real one.
- * fgraph_return_*() writes the real address there before it drops the frame.
+ * Both are only reached by RET, so they need no landing pad for BTI. They make a frame record
+ * with the trampoline as the return address, so that an unwinder asks fgraph for the real one.
+ * fgraph_return_light() and fgraph_return_full() write the real address there before they drop
+ * the frame.
  *
- * Nothing was pushed on the shadow call stack for them, and nothing is popped.
+ * No call pushed to the shadow call stack for the trampolines, so they do not pop from it.
  */
 #include <linux/linkage.h>
 #include <asm/asm-offsets.h>
@@ -16,10 +16,13 @@
 #include <asm/ptrace.h>
 
 	.text
-	/* What ends in a call that does not return must not seem to return here. */
+	/*
+	 * The function before this may end in a call that does not return. Its return address
+	 * must not be that of the trampoline.
+	 */
 	udf	#0
 
-/* Ends where FGRAPH_PROLOGUE_SIZE says so: unwinders rely on it. */
+/* Unwinders rely on x29 being set after FGRAPH_PROLOGUE_SIZE bytes. */
 	.macro	FRAME_RECORD trampoline, offset
 	adr	x9, \trampoline
 	stp	x29, x9, [sp, #\offset]
@@ -29,7 +32,7 @@
 	.endif
 	.endm
 
-/* Keeps the return registers: x0 to x7. */
+/* The light trampoline saves the return registers, x0 to x7. */
 SYM_CODE_START(fgraph_trampoline_light)
 	sub	sp, sp, #(FGRAPH_REGS_SIZE + 16)
 	stp	x0, x1, [sp, #FGRAPH_REGS_VALUE]
@@ -54,7 +57,7 @@ SYM_CODE_START(fgraph_trampoline_light)
 SYM_CODE_END(fgraph_trampoline_light)
 NOKPROBE(fgraph_trampoline_light)
 
-/* Makes a struct pt_regs of the state after the hooked function's return. */
+/* The full trampoline makes a struct pt_regs of the state after the function's return. */
 SYM_CODE_START(fgraph_trampoline_full)
 	sub	sp, sp, #(PT_REGS_SIZE + 16)
 	stp	x8, x9, [sp, #S_X8]
@@ -74,7 +77,7 @@ SYM_CODE_START(fgraph_trampoline_full)
 	stp	x26, x27, [sp, #S_X26]
 	ldr	x9, [x29]
 	stp	x28, x9, [sp, #S_X28]
-	/* x30 and pc: fgraph_fixup_regs() */
+	/* fgraph_fixup_regs() sets x30 and pc. */
 	add	x9, sp, #(PT_REGS_SIZE + 16)
 	str	x9, [sp, #S_SP]
 	mrs	x9, nzcv

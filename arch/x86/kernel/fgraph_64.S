@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fgraph trampolines: what a hooked function returns to.
+ * fgraph trampolines: a hooked function returns to one of them.
  *
- * Both are reached by RET only. They put their own address back where it was,
- * so that the stack looks as it did inside the hooked function and an unwinder
- * asks fgraph for the real return address behind that place. fgraph_return_*()
- * writes the real address there before it drops the frame, hence the RET at
- * the end returns to it.
+ * Both are only reached by RET. They put their own address back where the return address was,
+ * so that the stack looks as it did in the hooked function and an unwinder asks fgraph for the
+ * real return address of that place. fgraph_return_light() and fgraph_return_full() write the
+ * real address there before they drop the frame, so the RET at the end returns to it.
  *
- * The place is filled with a CALL, not a PUSH: it pairs with that RET in the
- * return stack buffer, whose own entry the hooked function's RET has used up.
+ * A CALL makes room for the address, not a PUSH: the RET at the end needs an entry in the
+ * return stack buffer, as the RET of the hooked function has used up the entry of the call.
  */
 #include <linux/linkage.h>
 #include <asm/asm-offsets.h>
@@ -22,11 +21,14 @@
 
 	.code64
 	.text
-	/* What ends in a call that does not return must not seem to return here. */
+	/*
+	 * The function before this may end in a call that does not return. Its return address
+	 * must not be that of the trampoline.
+	 */
 	int3
 
 .macro PUT_BACK_SLOT trampoline
-	/* Here SP is that of the caller: unwinders take IP for the return. */
+	/* SP is that of the caller here, so unwinders must treat IP as the return address. */
 	UNWIND_HINT_EMPTY
 	ANNOTATE_NOENDBR
 	ANNOTATE_INTRA_FUNCTION_CALL
@@ -37,7 +39,7 @@
 	movq	$\trampoline, (%rsp)
 .endm
 
-/* Keeps the return registers: rax and rdx. */
+/* The light trampoline saves the return registers, rax and rdx. */
 SYM_CODE_START(fgraph_trampoline_light)
 	PUT_BACK_SLOT fgraph_trampoline_light
 	FRAME_BEGIN
@@ -56,14 +58,14 @@ SYM_CODE_START(fgraph_trampoline_light)
 SYM_CODE_END(fgraph_trampoline_light)
 _ASM_NOKPROBE(fgraph_trampoline_light)
 
-/* Makes a struct pt_regs of the state after the hooked function's return. */
+/* The full trampoline makes a struct pt_regs of the state after the function's return. */
 SYM_CODE_START(fgraph_trampoline_full)
 	PUT_BACK_SLOT fgraph_trampoline_full
 	pushq	$__KERNEL_DS			/* ss */
-	pushq	%rsp				/* sp: below */
+	pushq	%rsp				/* sp: corrected below */
 	pushfq					/* flags */
 	pushq	$__KERNEL_CS			/* cs */
-	pushq	$fgraph_trampoline_full		/* ip: fgraph_fixup_regs() */
+	pushq	$fgraph_trampoline_full		/* ip: fgraph_fixup_regs() sets it */
 	pushq	$-1				/* orig_ax */
 	pushq	%rdi
 	pushq	%rsi
@@ -80,7 +82,7 @@ SYM_CODE_START(fgraph_trampoline_full)
 	pushq	%r13
 	pushq	%r14
 	pushq	%r15
-	/* The stack pointer after the return, also for unwinders from here. */
+	/* The stack pointer after the return: above ss and the return address. */
 	addq	$16, RSP(%rsp)
 	ENCODE_FRAME_POINTER
 	movq	%rsp, %rdi

@@ -3,15 +3,18 @@
 #define _ASM_ARM64_FGRAPH_H
 
 /*
- * Bytes of instructions at the start of each trampoline, before x29 points to
- * its frame record.
+ * The size in bytes of the instructions at the start of each trampoline, after which x29
+ * points to the trampoline's frame record.
  */
 #define FGRAPH_PROLOGUE_SIZE	20
 
-/* An interrupted pc up to here stands for the trampoline. */
+/*
+ * An unwinder that starts at a pc within the first instructions finds no frame record of the
+ * trampoline yet. So a pc up to this many bytes behind its start stands for the trampoline.
+ */
 #define FGRAPH_TRAMPOLINE_SPAN	(FGRAPH_PROLOGUE_SIZE - 4)
 
-/* struct fgraph_regs, as the light trampoline makes it. */
+/* The layout of struct fgraph_regs for the light trampoline, in bytes. */
 #define FGRAPH_REGS_VALUE	16
 #define FGRAPH_REGS_SIZE	80
 
@@ -21,17 +24,17 @@
 #include <linux/stddef.h>
 #include <asm/ptrace.h>
 
-/* What a hooked function returns to; not functions that C may call. */
+/* The addresses that hooked functions return to. C must not call them. */
 void fgraph_trampoline_light(void);
 void fgraph_trampoline_full(void);
 
 /**
  * struct fgraph_regs - registers of a function that returns
- * @full:	full trampoline: all registers, else NULL
- * @unused:	keeps the stack aligned
- * @value:	light trampoline: the return registers, x0 to x7
+ * @full:	all registers, if the call returned to the full trampoline, else NULL
+ * @unused:	keeps the stack pointer aligned
+ * @value:	the return registers x0 to x7, if @full is NULL
  *
- * Use fgraph_return_value() and fgraph_get_regs().
+ * Callbacks use fgraph_return_value() and fgraph_get_regs().
  */
 struct fgraph_regs {
 	struct pt_regs	*full;
@@ -49,29 +52,29 @@ static __always_inline unsigned long fgraph_full_value_high(struct pt_regs *regs
 }
 
 /*
- * What stands for the place of the return address, which is in a register: the
- * stack pointer at entry, which it is again right after the return. Unlike the
- * caller's x29, it differs from that of calls further out even if assembly made
- * no frame record: it had to put its own return address somewhere.
+ * The value that identifies a call on its machine stack, as its return address is in a
+ * register: the stack pointer at entry, which is the same right after the return. It differs
+ * between nested calls even if the caller is assembly that made no frame record, unlike x29:
+ * the caller has stored its own return address on the stack.
  */
 static __always_inline unsigned long *fgraph_retp(struct pt_regs *regs)
 {
 	return (unsigned long *)regs->sp;
 }
 
-/* Where the return address is, for a function that was just entered. */
+/* Where the return address of a function is found at its entry. */
 static __always_inline unsigned long *fgraph_entry_place(struct pt_regs *regs)
 {
 	return (unsigned long *)&regs->regs[30];
 }
 
-/* Wherever C runs, current can be had. */
+/* On arm64, current is valid wherever C runs. */
 static __always_inline bool fgraph_retp_valid(unsigned long *retp)
 {
 	return true;
 }
 
-/* Complete what the full trampoline saved, before any callback sees it. */
+/* Complete the registers of the full trampoline before callbacks see them. */
 static __always_inline void fgraph_fixup_regs(struct pt_regs *regs,
 					      unsigned long ret)
 {
@@ -80,15 +83,15 @@ static __always_inline void fgraph_fixup_regs(struct pt_regs *regs,
 }
 
 /*
- * Where an unwinder finds the return address while a trampoline runs: in its
- * frame record, which is right below the caller's stack.
+ * Where an unwinder finds the return address while a trampoline runs: in the trampoline's
+ * frame record, which is right below the caller's stack pointer.
  */
 static __always_inline unsigned long *fgraph_record_place(unsigned long *retp)
 {
 	return retp - 1;
 }
 
-/* The caller's stack pointer: behind the registers and the frame record. */
+/* fgraph_retp() of the call, for the full trampoline: behind its registers and frame record. */
 static __always_inline unsigned long *fgraph_full_retp(struct pt_regs *regs)
 {
 	return (unsigned long *)(regs + 1) + 2;

@@ -3,13 +3,14 @@
 #define _ASM_X86_FGRAPH_H
 
 /*
- * A trampoline begins with a CALL of 5 bytes, that puts the address behind
- * itself where the trampoline's address was. An unwinder that interrupts just
- * there finds that address: any up to 5 bytes in stands for the trampoline.
+ * A trampoline begins with a CALL of 5 bytes. It stores the address behind itself where the
+ * return address was, and the next instruction overwrites that by the trampoline's address. An
+ * interrupt in between finds the former, so an address up to 5 bytes behind the trampoline's
+ * start stands for the trampoline.
  */
 #define FGRAPH_TRAMPOLINE_SPAN	5
 
-/* struct fgraph_regs, as the light trampoline makes it. */
+/* The size of struct fgraph_regs on the stack of the light trampoline, in bytes. */
 #define FGRAPH_REGS_SIZE	24
 
 #ifndef __ASSEMBLY__
@@ -18,16 +19,16 @@
 #include <linux/stddef.h>
 #include <asm/ptrace.h>
 
-/* What a hooked function returns to; not functions that C may call. */
+/* The addresses that hooked functions return to. C must not call them. */
 void fgraph_trampoline_light(void);
 void fgraph_trampoline_full(void);
 
 /**
  * struct fgraph_regs - registers of a function that returns
- * @full:	full trampoline: all registers, else NULL
- * @value:	light trampoline: the return registers, rax and rdx
+ * @full:	all registers, if the call returned to the full trampoline, else NULL
+ * @value:	the return registers rax and rdx, if @full is NULL
  *
- * Use fgraph_return_value() and fgraph_get_regs().
+ * Callbacks use fgraph_return_value() and fgraph_get_regs().
  */
 struct fgraph_regs {
 	struct pt_regs	*full;
@@ -43,30 +44,30 @@ static __always_inline unsigned long fgraph_full_value_high(struct pt_regs *regs
 }
 
 /*
- * The place of the return address, for a function that was just entered: the
- * return address is on top of the stack.
+ * The place of the return address, which identifies a call: at the entry of a function it is
+ * on top of the stack.
  */
 static __always_inline unsigned long *fgraph_retp(struct pt_regs *regs)
 {
 	return (unsigned long *)regs->sp;
 }
 
-/* Where the return address is, for a function that was just entered. */
+/* Where the return address of a function is found at its entry. */
 static __always_inline unsigned long *fgraph_entry_place(struct pt_regs *regs)
 {
 	return fgraph_retp(regs);
 }
 
 /*
- * On resume from suspend-to-RAM functions may be called in real mode, where
- * current is not to be had. The stack is then at a physical address.
+ * On resume from suspend-to-RAM, functions may be called where per-CPU variables, and so
+ * current, are not accessible yet. The stack pointer is then a physical address.
  */
 static __always_inline bool fgraph_retp_valid(unsigned long *retp)
 {
 	return (long)retp < 0;
 }
 
-/* Complete what the full trampoline saved, before any callback sees it. */
+/* Complete the registers of the full trampoline before callbacks see them. */
 static __always_inline void fgraph_fixup_regs(struct pt_regs *regs,
 					      unsigned long ret)
 {
@@ -79,7 +80,7 @@ static __always_inline unsigned long *fgraph_record_place(unsigned long *retp)
 	return retp;
 }
 
-/* The slot of the return address is right above the saved registers. */
+/* fgraph_retp() of the call, for the full trampoline: right above the saved registers. */
 static __always_inline unsigned long *fgraph_full_retp(struct pt_regs *regs)
 {
 	return (unsigned long *)(regs + 1);
