@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture of fgraph: call hooked functions from everywhere, while users come
- * and go. In the manner of rcutorture: it starts when the module is loaded, and
- * says SUCCESS or FAILURE when it is removed.
+ * Torture test of fgraph: hooked functions are called in all contexts while users come and go.
+ * Like rcutorture, the test starts when the module is loaded, and prints SUCCESS or FAILURE when
+ * it is removed.
  *
- * Tasks on all CPUs, timer interrupts and NMIs call functions that are leaves,
- * recurse, sleep, end in tail calls or are unknown to ftrace. Users of each kind
- * stay all the time: for them each call is numbered, and must be seen at entry
- * and at return, once, with its data. Others are registered, with any size of
- * data, refuse some calls, and are unregistered and freed while tasks sleep in
- * what they hooked.
+ * Tasks on all CPUs, timer interrupts and NMIs call functions that are leaves, recurse, sleep,
+ * end in tail calls or cannot be called by ftrace. Some users of each kind stay registered: they
+ * number their calls and must see each call once at entry and once at return, with its data.
+ * Other users come and go: they have data of any size, refuse some calls, and are unregistered
+ * and freed while tasks sleep in functions that are hooked for them.
  *
- * Read /sys/module/fgraph_torture/parameters/stats for how far it is.
+ * /sys/module/fgraph_torture/parameters/stats shows the progress.
  */
 #define pr_fmt(fmt) "fgraph_torture: " fmt
 
@@ -40,7 +39,7 @@ MODULE_PARM_DESC(churners, "tasks that register and unregister users");
 
 static int timer_us = 1000;
 module_param(timer_us, int, 0444);
-MODULE_PARM_DESC(timer_us, "microseconds between calls in timer interrupts, at least, 0 for none");
+MODULE_PARM_DESC(timer_us, "minimum microseconds between calls in timer interrupts, 0 for none");
 
 static int nmi_us = 1000;
 module_param(nmi_us, int, 0444);
@@ -48,9 +47,9 @@ MODULE_PARM_DESC(nmi_us, "microseconds between calls in NMIs, 0 for none (x86_64
 
 static int data = 4096;
 module_param(data, int, 0444);
-MODULE_PARM_DESC(data, "bytes of private data, at most, of users that come and go");
+MODULE_PARM_DESC(data, "maximum bytes of private data of users that come and go");
 
-/* Calls of what ftrace knows. */
+/* The number of calls of functions that ftrace can call, and of the hidden function. */
 static DEFINE_PER_CPU(unsigned long, calls);
 static DEFINE_PER_CPU(unsigned long, hidden_calls);
 
@@ -65,6 +64,7 @@ static noinline unsigned long fgraph_torture_leaf(unsigned long n)
 static unsigned long fgraph_torture_nest(unsigned long n);
 static target_t leaf = fgraph_torture_leaf, nest = fgraph_torture_nest;
 
+/* Call a function that ftrace can call, and count the call. */
 static unsigned long call(target_t *target, unsigned long n)
 {
 	this_cpu_inc(calls);
@@ -76,7 +76,7 @@ static noinline unsigned long fgraph_torture_nest(unsigned long n)
 	return n ? call(&nest, n - 1) + 1 : 0;
 }
 
-/* Its caller counts the tail call. */
+/* Ends in a tail call of the leaf, which the caller has to count. */
 static noinline unsigned long fgraph_torture_tail(unsigned long n)
 {
 	return READ_ONCE(leaf)(n + 1);
@@ -104,13 +104,13 @@ static char *names[] = {
 	"fgraph_torture_sleep", "fgraph_torture_hidden",
 };
 
-#define TRACED		4	/* of these, ftrace knows the first ones */
+#define TRACED		4	/* ftrace can call the first ones of names[] */
 
 static unsigned long addrs[TRACED];
 
 /*
- * What a user knows of a call. @seq tells calls apart: the sums at entry and at
- * return are the same if, and nearly only if, each call was seen at both.
+ * The private data of a call. @seq is the number of the call: if the sums of the numbers at all
+ * entries and at all returns are equal, each call was almost certainly seen at both.
  */
 struct note {
 	struct torture_user	*user;
@@ -118,6 +118,23 @@ struct note {
 	u64		seq;
 };
 
+/**
+ * struct torture_user - a user of any kind
+ * @gops:	the user, if @kind is "graph"
+ * @filter:	the filter of @gops
+ * @fp:		the user, if @kind is "fprobe"
+ * @rp:		the user, if @kind is "kretprobe", or "return" for one without entry handler
+ * @kind:	only the first letter is compared
+ * @name:	the first function that is hooked
+ * @stays:	the user stays registered during the test
+ * @refuse:	refuse each call whose number is a multiple of this, if it is not 0
+ * @calls:	counts calls to be refused
+ * @seq:	number of the last call that was not refused
+ * @entries:	number of entries that were not refused
+ * @returns:	number of returns
+ * @seq_in:	sum of &note.seq at the entries
+ * @seq_out:	sum of &note.seq at the returns
+ */
 struct torture_user {
 	struct fgraph_ops	gops;
 	struct ftrace_ops	filter;
@@ -137,7 +154,7 @@ static bool stopping;
 
 static bool note_entry(struct torture_user *u, struct note *note, unsigned long *retp)
 {
-	/* Maybe in NMI: no randomness to be had here. */
+	/* get_random_u32() must not be called here, as this may be an NMI. */
 	if (u->refuse && !(atomic64_inc_return(&u->calls) % u->refuse))
 		return false;
 	note->user = u;
@@ -168,7 +185,7 @@ static int graph_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame
 	struct torture_user *u = container_of(gops, struct torture_user, gops);
 	int i = 0;
 
-	/* ftrace may name what the compiler has put first in the function. */
+	/* The call to ftrace may be a few bytes behind the function's address. */
 	while (i < TRACED && frame->func - addrs[i] >= 16)
 		i++;
 	if (i == TRACED && atomic64_inc_return(&wrong) < 10)
@@ -216,7 +233,10 @@ static void fp_return(struct fprobe *fp, unsigned long ip, struct pt_regs *regs,
 	note_return(container_of(fp, struct torture_user, fp), data, NULL);
 }
 
-/* @size: of data, beside what each call is known by. */
+/*
+ * Register a user of @nr functions from names[@first] on. @size is the size of its private data
+ * in bytes, in addition to struct note.
+ */
 static int add_user(struct torture_user *u, const char *kind, int first, int nr, size_t size)
 {
 	int i, ret = 0;
@@ -294,9 +314,9 @@ static unsigned long missed(struct torture_user *u)
 }
 
 /*
- * One round of calls that do not sleep: for any context. @depth: how far to
- * nest, at most. What is pushed before an interrupt is over must come from the
- * reserve, which is for 16 calls of a user with much data.
+ * Make some calls that do not sleep, in any context. Calls nest less than @depth deep: in an
+ * interrupt all chunks come from the reserve, which is not refilled meanwhile and suffices for 16
+ * calls of a user with much data.
  */
 static void call_some(u32 random, unsigned int depth)
 {
@@ -328,7 +348,7 @@ static void call_some(u32 random, unsigned int depth)
 
 static int caller(void *unused)
 {
-	/* On a slow machine, others are to have their turn. */
+	/* Other tasks must make progress on a slow machine. */
 	set_user_nice(current, 10);
 	while (!kthread_should_stop()) {
 		u32 random = get_random_u32();
@@ -338,7 +358,7 @@ static int caller(void *unused)
 			call_some(get_random_u32(), 20);
 		if (call(&sleeper, random >> 8 & 0x1ff) != (random >> 8 & 0x1ff))
 			atomic64_inc(&wrong);
-		/* As deep as a kernel stack allows, with others below. */
+		/* Seldom, nest as deep as a kernel stack allows below the users' callbacks. */
 		if (!(random >> 28) && call(&nest, 60) != 60)
 			atomic64_inc(&wrong);
 		cond_resched();
@@ -346,7 +366,7 @@ static int caller(void *unused)
 	return 0;
 }
 
-/* Whether memory that the task asks for may be refused: failslab, fail_page_alloc. */
+/* Allow or forbid failslab and fail_page_alloc to make allocations of this task fail. */
 static void let_fail(bool yes)
 {
 #ifdef CONFIG_FAULT_INJECTION
@@ -376,10 +396,10 @@ static int churner(void *unused)
 		if (!ret) {
 			usleep_range(100, 20000);
 			del_user(u);
-			/* Whoever still calls it, or believes what it finds, is seen. */
+			/* Poison the user, so that a late call of it is noticed. */
 			memset(u, 0x6b, sizeof(*u));
 		} else if (ret != -ENOMEM && THIS_MODULE->state == MODULE_STATE_LIVE) {
-			/* Else its functions are not to be found any more. */
+			/* While the module is removed, its functions cannot be hooked. */
 			atomic64_inc(&wrong);
 			pr_err("%s of %s: %d\n", u->kind, u->name, ret);
 		}
@@ -392,9 +412,9 @@ static DEFINE_PER_CPU(struct hrtimer, timers);
 static atomic64_t ticks;
 
 /*
- * The calls may take longer than the time between two interrupts, where all that
- * they do is checked by a debug kernel: others are to go on as well. But it may
- * also be that the machine was stopped meanwhile.
+ * A timer interrupt. On a debug kernel the calls may take longer than the time between two
+ * interrupts, so the pause is at least four times as long as the calls. It is at most 100 ms, as
+ * the time may also have passed because a virtual machine was stopped.
  */
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
@@ -431,7 +451,7 @@ static int nmi(unsigned int type, struct pt_regs *regs)
 {
 	if (!cpumask_test_and_clear_cpu(raw_smp_processor_id(), &nmi_cpus))
 		return NMI_DONE;
-	/* No randomness to be had here. */
+	/* get_random_u32() must not be called in an NMI, so hash the number of the NMI. */
 	call_some(atomic64_inc_return(&nmis) * 2654435761U, 5);
 	return NMI_HANDLED;
 }
@@ -500,7 +520,7 @@ static unsigned long all_calls(void)
 	return sum;
 }
 
-/* All that a user should have seen. */
+/* The number of calls that a user should have seen or missed. */
 static unsigned long calls_for(struct torture_user *u)
 {
 	unsigned long sum = 0;
@@ -533,7 +553,7 @@ static int get_stats(char *buf, const struct kernel_param *kp)
 
 static const struct kernel_param_ops stats_ops = { .get = get_stats };
 module_param_cb(stats, &stats_ops, NULL, 0444);
-MODULE_PARM_DESC(stats, "read: how far it is");
+MODULE_PARM_DESC(stats, "progress of the test (read only)");
 
 static int __init fgraph_torture_init(void)
 {
@@ -550,7 +570,7 @@ static int __init fgraph_torture_init(void)
 		struct torture_user *u = &staying[i];
 
 		u->stays = true;
-		/* The kretprobes are for leaves, for tail calls and for what is hidden. */
+		/* The three kretprobes hook the leaf, the tail call and the hidden function. */
 		if (u->kind[0] == 'k')
 			ret = add_user(u, u->kind, (i - 3) * 2, 1, 0);
 		else if (u->kind[0] == 'r')
@@ -577,7 +597,7 @@ static int __init fgraph_torture_init(void)
 		start_task(nmi_sender, "nmi");
 #else
 	if (nmi_us)
-		pr_info("no NMIs here: this architecture has none to send\n");
+		pr_info("no NMIs: they cannot be sent on this architecture\n");
 #endif
 	pr_info("started: %d tasks, timers each %d us\n", nr_tasks, timer_us);
 	return 0;
@@ -593,7 +613,7 @@ static void __exit fgraph_torture_exit(void)
 	for (i = 0; i < ARRAY_SIZE(staying); i++) {
 		struct torture_user *u = &staying[i];
 
-		/* All calls are over, so everything must be even now. */
+		/* All calls have returned, so the sums at entries and at returns must be equal. */
 		del_user(u);
 		pr_info("%s %s: entries %lld, returns %lld, missed %lu\n", u->kind, u->name,
 			atomic64_read(&u->entries), atomic64_read(&u->returns), missed(u));
@@ -603,8 +623,8 @@ static void __exit fgraph_torture_exit(void)
 			bad = true;
 		}
 		/*
-		 * The others' counts of what they missed are not exact. A kretprobe
-		 * without an entry handler misses next to nothing.
+		 * The users of the other kinds do not count misses exactly. A kretprobe
+		 * without an entry handler misses hardly any call.
 		 */
 		if ((u->kind[0] == 'g' || u->kind[0] == 'r') &&
 		    atomic64_read(&u->entries) + missed(u) != calls_for(u)) {

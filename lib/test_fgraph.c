@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions to be hooked, and users to hook them, for the kselftests of fgraph
- * in tools/testing/selftests/ftrace/test.d/fgraph/.
+ * Functions to be hooked, and users that hook them, for the kselftests of fgraph in
+ * tools/testing/selftests/ftrace/test.d/fgraph/.
  *
- * Parameters, also files in /sys/module/test_fgraph/parameters/:
+ * Parameters of the module, which are also files in /sys/module/test_fgraph/parameters/:
  *
- *   test=NAME		a test to run, see tests[] at the end. Prints "ok" and
- *			"not ok" lines; fails if one is not ok
- *   call="NAME [N]"	calls test_fgraph_NAME; read: what it returned
- *   sleepers=N		N tasks that sleep in test_fgraph_sleep(); 0 wakes them
- *			all and waits until they have returned
- *   func=NAME		for test=inflight: the function to hook
- *   kretprobes=N, users=N	for test=many: how many of each
- *   entries, returns	read: what the users of the last test have seen
- *   joined		read: how many users the last frame had
- *   wrong		read: returns with a wrong value or wrong data
+ *   test=NAME		runs a test, see tests[] at the end. The test prints "ok" and "not ok"
+ *			lines; to write the parameter fails if there is a "not ok"
+ *   call="NAME [N]"	calls test_fgraph_NAME(N); reading gives the value that it returned
+ *   sleepers=N		starts N tasks that sleep in test_fgraph_sleep(); 0 wakes all of them and
+ *			waits until they have returned
+ *   func=NAME		the function that test=inflight hooks
+ *   kretprobes=N	how many kretprobes test=many registers
+ *   users=N		how many users test=many registers
+ *   entries, returns	reading gives the number of entries and returns that the users of the
+ *			last test have seen
+ *   joined		reading gives the number of users that the last frame had
+ *   wrong		reading gives the number of returns with a wrong value or wrong data
  */
 #define pr_fmt(fmt) "test_fgraph: " fmt
 
@@ -44,9 +46,9 @@ do {									\
 } while (0)
 
 /*
- * What is hooked. Probes name these functions, so they keep their names. A
- * call through a pointer cannot be inlined, and is a jump where it is the last
- * thing that a function does.
+ * The functions to be hooked. Probes name them, so the names have the prefix test_fgraph_. They
+ * are called through pointers, so that the compiler cannot inline them, and makes a tail call
+ * of a call at the end of a function.
  */
 typedef unsigned long (*target_t)(unsigned long n);
 
@@ -99,7 +101,7 @@ static noinline unsigned long test_fgraph_outer(unsigned long n)
 	return READ_ONCE(target_middle)(n) + 1;
 }
 
-/* ftrace does not know it: kprobes put an INT3 here. */
+/* notrace: ftrace cannot call this, so kprobes use a breakpoint. */
 static noinline notrace unsigned long test_fgraph_hidden(unsigned long n)
 {
 	return READ_ONCE(target_inner)(n) + 20;
@@ -113,8 +115,8 @@ static noinline unsigned long test_fgraph_path(unsigned long n)
 }
 
 /*
- * One argument of each kind that tracers show, and one return value. Called through
- * pointers: the compiler may not give them another interface.
+ * Functions with arguments and return values of each kind that tracers print. They are called
+ * through pointers, so that the compiler cannot change their calling conventions.
  */
 enum test_fgraph_color { TEST_FGRAPH_RED = 1, TEST_FGRAPH_GREEN = 7 };
 
@@ -134,7 +136,7 @@ static noinline int test_fgraph_kinds(bool yes, s8 small, enum test_fgraph_color
 	return -ENOENT;
 }
 
-/* More than there are registers for, and what does not go into registers. */
+/* It has more arguments than there are registers, and one that is never in registers. */
 static noinline u8 test_fgraph_many_args(unsigned long a, int b, int c, int d, int e, int f,
 					 int g, int h, short i, struct test_fgraph_large j, u8 k)
 {
@@ -189,7 +191,9 @@ static unsigned long test_fgraph_types(unsigned long n)
 	return READ_ONCE(target_bool)(n, pair);
 }
 
+/* The sleepers wait on this until wakeups has changed. */
 static DECLARE_WAIT_QUEUE_HEAD(sleepers_wait);
+/* Woken when the number of tasks, or of those that sleep, has changed. */
 static DECLARE_WAIT_QUEUE_HEAD(sleepers_change);
 static atomic_t sleeping = ATOMIC_INIT(0);
 static atomic_t tasks = ATOMIC_INIT(0);
@@ -332,7 +336,17 @@ module_param(kretprobes, int, 0444);
 static int users = 1000;
 module_param(users, int, 0444);
 
-/* A user that counts, and keeps what tells its calls apart. */
+/**
+ * struct test_user - a user and what it has seen
+ * @gops:	the user
+ * @filter:	the user's filter
+ * @frame:	frame of the last call
+ * @retp:	&fgraph_frame.retp of the last call
+ * @value:	value that the last call returned
+ * @entries:	number of entries
+ * @returns:	number of returns
+ * @first:	number of entries at which the return address had not been replaced
+ */
 struct test_user {
 	struct fgraph_ops	gops;
 	struct ftrace_ops	filter;
@@ -351,7 +365,6 @@ static int user_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 
 	atomic_inc(&entries);
 	u->entries++;
-	/* Not replaced by others of the same call. */
 	u->first += *fgraph_entry_place((struct pt_regs *)fregs) == frame->ret;
 	u->frame = frame;
 	u->retp = frame->retp;
@@ -420,7 +433,7 @@ static int change_kretprobe(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-/* One frame for a call, however many users, and whatever they hook it with. */
+/* A call has one frame for all of its users, also for a kretprobe. */
 static void test_join(void)
 {
 	static struct test_user u[4];
@@ -446,7 +459,7 @@ static void test_join(void)
 		unhook_user(&u[i]);
 }
 
-/* A tail call is a second frame at the same place; both return. */
+/* A tail call has a frame of its own, and both functions are seen to return. */
 static void test_tail(void)
 {
 	static struct test_user tail, add, self;
@@ -459,11 +472,11 @@ static void test_tail(void)
 	      hook_user(&self, "test_fgraph_tail_self");
 	check(!ret, "three users: %d", ret);
 	check(test_fgraph_tail(1) == 12, "the value of a tail call");
-	check(tail.entries == 1 && tail.returns == 1 && tail.value == 12, "its caller returned");
-	check(add.entries == 1 && add.returns == 1 && add.value == 12, "its callee returned");
-	/* Not a failure: the compiler decides. */
+	check(tail.entries == 1 && tail.returns == 1 && tail.value == 12, "the caller returned");
+	check(add.entries == 1 && add.returns == 1 && add.value == 12, "the callee returned");
+	/* Without tail calls this is no failure, as the compiler decides. */
 	pr_info("%s tail call\n", tail.retp == add.retp ? "was a" : "was no");
-	check(add.frame != tail.frame, "each has a frame");
+	check(add.frame != tail.frame, "each of the two has a frame");
 	check(test_fgraph_tail_self(50) == 7, "the value of 50 jumps to oneself");
 	check(self.entries == 51 && self.returns == 51, "51 returns: %u of %u",
 	      self.returns, self.entries);
@@ -473,6 +486,7 @@ static void test_tail(void)
 	unhook_user(&self);
 }
 
+/* A kretprobe's handler changes the return value, next to another user of the function. */
 static void test_retval(void)
 {
 	static struct test_user u;
@@ -483,15 +497,15 @@ static void test_retval(void)
 	init_kretprobe(&rp, "test_fgraph_add", change_kretprobe);
 	ret = hook_user(&u, "test_fgraph_add") ?: register_kretprobe(&rp);
 	check(!ret, "a user and a kretprobe: %d", ret);
-	check(READ_ONCE(target_add)(1) == 2, "what the function returns");
+	check(READ_ONCE(target_add)(1) == 2, "the value that the function returns");
 	new_value = 123456789;
-	check(READ_ONCE(target_add)(1) == 123456789, "what the handler makes of it");
-	check(test_fgraph_tail(1) == 123456789, "and in a tail call");
+	check(READ_ONCE(target_add)(1) == 123456789, "the value that the handler writes");
+	check(test_fgraph_tail(1) == 123456789, "the handler's value, in a tail call");
 	new_value = 0;
-	check(READ_ONCE(target_add)(1) == 2, "and no longer");
-	check(u.entries == 4 && u.returns == 4, "the other user has seen all");
+	check(READ_ONCE(target_add)(1) == 2, "the value that the function returns, again");
+	check(u.entries == 4 && u.returns == 4, "the other user has seen all calls");
 	unregister_kretprobe(&rp);
-	check(!rp.nmissed, "none missed");
+	check(!rp.nmissed, "the kretprobe has missed no call");
 	unhook_user(&u);
 }
 
@@ -515,7 +529,7 @@ do {									\
 	check(__ret == (error), "%s: %d", #call " is " #error, __ret);	\
 } while (0)
 
-/* Each gives its error and changes nothing: afterwards all works as before. */
+/* Wrong parameters give the documented errors, and registered users are not affected. */
 static void test_errors(void)
 {
 	static struct test_user u;
@@ -563,7 +577,7 @@ static void call_add_inner(void)
 	      "add and inner return what they should");
 }
 
-/* Each has its own filter, however many there are. */
+/* Each user is called for the functions of its own filter only. */
 static void test_filters(void)
 {
 	static struct test_user u[4];
@@ -584,12 +598,12 @@ static void test_filters(void)
 	unhook_user(&u[1]);
 	call_add_inner();
 	check(saw(&u[0], 3), "one is left: it was called once");
-	check(saw(&u[1], 2) && saw(&u[2], 1) && saw(&u[3], 1), "and no one else");
+	check(saw(&u[1], 2) && saw(&u[2], 1) && saw(&u[3], 1), "the others were not called");
 	unhook_user(&u[0]);
 	call_add_inner();
-	check(saw(&u[0], 3), "none is left");
+	check(saw(&u[0], 3), "none is left: none was called");
 
-	/* Not what the last one had. */
+	/* The new filter counts, not that of the last user. */
 	ret = hook_user(&u[0], "test_fgraph_inner");
 	check(!ret, "the first one with another filter: %d", ret);
 	call_add_inner();
@@ -602,7 +616,7 @@ static void test_filters(void)
 	unhook_user(&u[3]);
 }
 
-/* Some functions for many users. */
+/* The functions for test_many(). */
 #define MANY(n)								\
 	static noinline unsigned long test_fgraph_many_##n(unsigned long x) \
 	{								\
@@ -627,6 +641,7 @@ static const target_t many[] = {
 	test_fgraph_many_8, test_fgraph_many_9,
 };
 
+/* The milliseconds since @start, which is set to the current time. */
 static s64 ms_since(ktime_t *start)
 {
 	ktime_t now = ktime_get();
@@ -636,40 +651,59 @@ static s64 ms_since(ktime_t *start)
 	return ms;
 }
 
-/* Thousands of users at once, and calls that many of them have joined. */
-static void test_many(void)
-{
-	struct kretprobe *rp = kvcalloc(kretprobes + 1, sizeof(*rp), GFP_KERNEL);
-	struct kretprobe **rps = kvcalloc(kretprobes + 1, sizeof(*rps), GFP_KERNEL);
-	struct test_user *u = kvcalloc(users + 1, sizeof(*u), GFP_KERNEL);
-	unsigned int good_returns = 0, bad_values = 0;
-	int i, ret = 0, registered, hooked;
-	unsigned long nmissed = 0;
-	ktime_t t = ktime_get();
+/**
+ * struct many_users - the kretprobes and users of test_many()
+ * @rp:		the kretprobes
+ * @rps:	pointers to them, for unregister_kretprobes()
+ * @u:		the users
+ * @registered:	number of kretprobes that are registered
+ * @hooked:	number of users that are registered
+ * @start:	when the current phase began
+ */
+struct many_users {
+	struct kretprobe	*rp;
+	struct kretprobe	**rps;
+	struct test_user	*u;
+	int			registered;
+	int			hooked;
+	ktime_t			start;
+};
 
-	if (!rp || !rps || !u) {
-		check(false, "no memory");
-		goto out;
-	}
-	for (registered = 0; registered < kretprobes && !ret; registered++) {
-		rps[registered] = &rp[registered];
-		rp[registered].kp.addr = (void *)many[registered % ARRAY_SIZE(many)];
-		rp[registered].handler = count_kretprobe;
-		ret = register_kretprobe(&rp[registered]);
+static void many_register_kretprobes(struct many_users *m)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < kretprobes && !ret; i++) {
+		m->rps[i] = &m->rp[i];
+		m->rp[i].kp.addr = (void *)many[i % ARRAY_SIZE(many)];
+		m->rp[i].handler = count_kretprobe;
+		ret = register_kretprobe(&m->rp[i]);
 		cond_resched();
 	}
-	registered -= !!ret;
-	check(!ret, "%d kretprobes registered in %lld ms: %d", registered, ms_since(&t), ret);
-	ret = 0;
-	for (hooked = 0; hooked < users && !ret; hooked++) {
-		init_user(&u[hooked], "many");
-		ret = ftrace_set_filter_ip(&u[hooked].filter,
-					   (unsigned long)many[hooked % ARRAY_SIZE(many)], 0, 1);
-		ret = ret ?: register_ftrace_graph(&u[hooked].gops);
+	m->registered = i - !!ret;
+	check(!ret, "%d kretprobes registered in %lld ms: %d", m->registered,
+	      ms_since(&m->start), ret);
+}
+
+static void many_hook_users(struct many_users *m)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < users && !ret; i++) {
+		init_user(&m->u[i], "many");
+		ret = ftrace_set_filter_ip(&m->u[i].filter,
+					   (unsigned long)many[i % ARRAY_SIZE(many)], 0, 1);
+		ret = ret ?: register_ftrace_graph(&m->u[i].gops);
 		cond_resched();
 	}
-	hooked -= !!ret;
-	check(!ret, "%d users registered in %lld ms: %d", hooked, ms_since(&t), ret);
+	m->hooked = i - !!ret;
+	check(!ret, "%d users registered in %lld ms: %d", m->hooked, ms_since(&m->start), ret);
+}
+
+/* Call each function once. */
+static void many_call(struct many_users *m)
+{
+	unsigned int i, bad_values = 0;
 
 	for (i = 0; i < ARRAY_SIZE(many); i++) {
 		target_t call = READ_ONCE(many[i]);
@@ -678,32 +712,67 @@ static void test_many(void)
 		cond_resched();
 	}
 	check(!bad_values, "%zu calls, %lld us each",
-	      ARRAY_SIZE(many), ms_since(&t) * 1000 / (s64)ARRAY_SIZE(many));
-	for (i = 0; i < hooked; i++) {
-		good_returns += u[i].entries == 1 && u[i].returns == 1;
-		nmissed += fgraph_missed(&u[i].gops, FGRAPH_MISS_MEMORY) +
-			   fgraph_missed(&u[i].gops, FGRAPH_MISS_NESTED);
-	}
-	for (i = 0; i < registered; i++)
-		nmissed += rp[i].nmissed;
-	check(good_returns == hooked, "each user was called once: %u of %d", good_returns, hooked);
-	check(atomic_read(&returns) == hooked + registered && !nmissed,
-	      "%d returns, %lu missed", atomic_read(&returns), nmissed);
-	check(!atomic_read(&wrong), "all with their own data");
-
-	ms_since(&t);
-	for (i = 0; i < hooked; i++)
-		unhook_user(&u[i]);
-	pr_info("%d users unregistered in %lld ms\n", hooked, ms_since(&t));
-	unregister_kretprobes(rps, registered);
-	pr_info("%d kretprobes unregistered in %lld ms\n", registered, ms_since(&t));
-out:
-	kvfree(u);
-	kvfree(rps);
-	kvfree(rp);
+	      ARRAY_SIZE(many), ms_since(&m->start) * 1000 / (s64)ARRAY_SIZE(many));
 }
 
-/* The path to a function leads over one that only an INT3 can hook. */
+/* Each user and each kretprobe has seen one call, and missed none. */
+static void many_check(const struct many_users *m)
+{
+	unsigned int good_returns = 0;
+	unsigned long nmissed = 0;
+	int i;
+
+	for (i = 0; i < m->hooked; i++) {
+		good_returns += m->u[i].entries == 1 && m->u[i].returns == 1;
+		nmissed += fgraph_missed(&m->u[i].gops, FGRAPH_MISS_MEMORY) +
+			   fgraph_missed(&m->u[i].gops, FGRAPH_MISS_NESTED);
+	}
+	for (i = 0; i < m->registered; i++)
+		nmissed += m->rp[i].nmissed;
+	check(good_returns == m->hooked, "each user was called once: %u of %d", good_returns,
+	      m->hooked);
+	check(atomic_read(&returns) == m->hooked + m->registered && !nmissed,
+	      "%d returns, %lu missed", atomic_read(&returns), nmissed);
+	check(!atomic_read(&wrong), "each user found its own data");
+}
+
+static void many_unregister(struct many_users *m)
+{
+	int i;
+
+	ms_since(&m->start);
+	for (i = 0; i < m->hooked; i++)
+		unhook_user(&m->u[i]);
+	pr_info("%d users unregistered in %lld ms\n", m->hooked, ms_since(&m->start));
+	unregister_kretprobes(m->rps, m->registered);
+	pr_info("%d kretprobes unregistered in %lld ms\n", m->registered, ms_since(&m->start));
+}
+
+/* Thousands of kretprobes and users are registered at once, hundreds of them per function. */
+static void test_many(void)
+{
+	struct many_users m = {
+		.rp = kvcalloc(kretprobes + 1, sizeof(*m.rp), GFP_KERNEL),
+		.rps = kvcalloc(kretprobes + 1, sizeof(*m.rps), GFP_KERNEL),
+		.u = kvcalloc(users + 1, sizeof(*m.u), GFP_KERNEL),
+		.start = ktime_get(),
+	};
+
+	if (m.rp && m.rps && m.u) {
+		many_register_kretprobes(&m);
+		many_hook_users(&m);
+		many_call(&m);
+		many_check(&m);
+		many_unregister(&m);
+	} else {
+		check(false, "no memory");
+	}
+	kvfree(m.u);
+	kvfree(m.rps);
+	kvfree(m.rp);
+}
+
+/* test_fgraph_path() calls test_fgraph_inner() through a function that needs a breakpoint. */
 static struct kretprobe int3_rp;
 static bool int3_probed;
 
@@ -723,7 +792,7 @@ static void test_int3_exit(void)
 		unregister_kretprobe(&int3_rp);
 }
 
-/* Stays until the module goes, while others sleep in what it has hooked. */
+/* These stay registered until the module goes, while tasks sleep in the function they hook. */
 static struct test_user inflight_user;
 static struct kretprobe inflight_rp;
 static bool inflight_hooked, inflight_probed;
@@ -768,7 +837,7 @@ static const struct {
 	{ "inflight",	test_inflight,	test_inflight_exit },
 };
 
-/* What stays registered, and has to go before another test or the module. */
+/* Unregisters what the last test left registered, before another test or at exit. */
 static void (*test_exit)(void);
 
 static int run_test(const char *name)

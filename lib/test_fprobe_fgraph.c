@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of fprobes as users of fgraph, beside those of lib/test_fprobe.c. */
+/* KUnit tests of fprobes as users of fgraph, in addition to those of lib/test_fprobe.c. */
 #include <kunit/test.h>
 #include <linux/error-injection.h>
 #include <linux/fprobe.h>
 
 #include "../kernel/trace/fgraph_kunit_hook.h"
 
-/* Fprobes are of functions that ftrace knows. */
+/* The generator of parameters: fprobes are only called by ftrace. */
 static const void *via_ftrace(const void *prev, char *desc)
 {
 	return prev ? NULL : via_gen(NULL, desc);
@@ -44,8 +44,8 @@ static void check_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs
 }
 
 /*
- * A static one, whose ops ftrace may keep a trampoline for, is registered again with
- * other handlers: each finds its registers.
+ * A static fprobe, for whose ops ftrace may keep a trampoline, is registered again with other
+ * handlers: each handler gets the right registers.
  */
 static void hook_fprobe_again(struct kunit *test)
 {
@@ -57,7 +57,7 @@ static void hook_fprobe_again(struct kunit *test)
 	wrong_args = 0;
 	memset(&seen, 0, sizeof(seen));
 	for (i = 0; i < 8; i++) {
-		/* All changes from one to another, but of neither. */
+		/* All transitions between an entry handler, an exit handler and both. */
 		unsigned int handlers = "\1\2\3\1\3\2\1\2"[i];
 
 		seen.entries = 0;
@@ -74,7 +74,7 @@ static void hook_fprobe_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong_args, 0);
 }
 
-/* Of fprobes that are called at once, each is called as it would be alone. */
+/* Many fprobes of one function: each is called once per call, unless it is disabled. */
 static void hook_fprobes(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -88,11 +88,11 @@ static void hook_fprobes(struct kunit *test)
 		seen[i].fp.entry_handler = seen_entry;
 		seen[i].fp.exit_handler = seen_exit;
 		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen[i].fp, &add, 1), 0);
-		/* Between others of the same function. */
+		/* Register other users of the same function in between. */
 		if (i % 8 == 5)
 			hook(test, &users[i], t->add);
 	}
-	/* One has no use for the return, the next time. */
+	/* One fprobe is registered again, without an exit handler. */
 	KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen[3].fp), 0);
 	seen[3].fp.exit_handler = NULL;
 	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen[3].fp, &add, 1), 0);
@@ -131,7 +131,7 @@ static void again_exit(struct fprobe *fp, unsigned long ip, struct pt_regs *regs
 	again_exits++;
 }
 
-/* An fprobe that keeps kprobes off, on the function that does it. */
+/* An fprobe with FPROBE_FL_KPROBE_SHARED hooks the function that its own handling calls. */
 static void hook_fprobe_shared(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -148,13 +148,13 @@ static void hook_fprobe_shared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
 	expect_stack_empty(test);
 	KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen->fp), 0);
-	/* Recursion was seen, and ended. */
+	/* There was recursion, and it ended. */
 	KUNIT_EXPECT_GE(test, seen->fp.nmissed, 1);
 	KUNIT_EXPECT_GE(test, seen->entries, 2);
 	KUNIT_EXPECT_EQ(test, seen->entries, seen->exits);
 }
 
-/* Calls that an fprobe's handler makes come to an end, from a task's first one on. */
+/* The handler of an fprobe calls its function, also in a task without a stack: recursion ends. */
 static void hook_fprobe_in_handler(struct kunit *test)
 {
 	static struct fprobe fp = { .entry_handler = again_enter, .exit_handler = again_exit };
@@ -167,7 +167,7 @@ static void hook_fprobe_in_handler(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
 	expect_stack_empty(test);
 	unregister_fprobe(&fp);
-	/* What a handler calls is hooked once more, at most. */
+	/* The call by a handler is hooked, a call by the handler of that one is missed. */
 	KUNIT_EXPECT_GE(test, again.max, 1);
 	KUNIT_EXPECT_LE(test, again.max, 2);
 	KUNIT_EXPECT_EQ(test, again_exits, again.max);
@@ -181,7 +181,7 @@ static void override_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *
 	override_function_with_return(regs);
 }
 
-/* The same by an fprobe, before others hook the return and after. */
+/* An fprobe overrides the function, which other users have hooked before or hook after it. */
 static void hook_override_fprobe(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -201,7 +201,7 @@ static void hook_override_fprobe(struct kunit *test)
 		hook(test, &users[i], t->add);
 		KUNIT_EXPECT_EQ(test, t->add(1, 2), 99);
 		expect_calls(test, &users[i], 1);
-		/* It says so of one that was unregistered: disabled. */
+		/* A kretprobe that was unregistered is marked as disabled. */
 		seen->rp.kp.flags = 0;
 		KUNIT_ASSERT_EQ(test, register_kretprobe(&seen->rp), 0);
 		KUNIT_EXPECT_EQ(test, t->add(1, 2), 99);
@@ -226,7 +226,7 @@ static void expect_seen(struct kunit *test, struct fprobe_seen *seen, unsigned i
 	KUNIT_EXPECT_EQ(test, seen->fp.nmissed, missed);
 }
 
-/* As in the idle loop: RCU does not watch. */
+/* Call add() where RCU does not watch, as in the idle loop. */
 static int call_idle(const struct fgraph_kunit_targets *t)
 {
 	int value;
@@ -239,19 +239,21 @@ static int call_idle(const struct fgraph_kunit_targets *t)
 	return value;
 }
 
-/* Of users of different kinds that are called at once, each is as if it were alone. */
-static void hook_batch(struct kunit *test)
+/* hook_batch() has so many fprobes and other users, and so many kretprobes, of add(). */
+#define BATCH_USERS		4
+#define BATCH_KRETPROBES	2
+
+/* Register them. The first two fprobes have no entry handler, nor has the first kretprobe. */
+static struct fprobe_seen *batch_register(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
-	static struct ftrace_ops relies = { .func = plain_func, .flags = FTRACE_OPS_FL_RECURSION };
 	unsigned long add = (unsigned long)t->add;
-	struct hook_user *calls = &users[4];
 	struct fprobe_seen *seen;
-	int i, round;
+	int i;
 
-	seen = kunit_kcalloc(test, 4, sizeof(*seen), GFP_KERNEL);
+	seen = kunit_kcalloc(test, BATCH_USERS, sizeof(*seen), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, seen);
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < BATCH_USERS; i++) {
 		seen[i].fp.entry_handler = i < 2 ? NULL : seen_entry;
 		seen[i].fp.exit_handler = seen_exit;
 		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen[i].fp, &add, 1), 0);
@@ -259,51 +261,54 @@ static void hook_batch(struct kunit *test)
 		users[i].gops.retfunc = count_return;
 		hook(test, &users[i], t->add);
 	}
-	/* With the fprobes that look at entries, and with the others. */
 	memset(chain, 0, sizeof(chain));
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < BATCH_KRETPROBES; i++) {
 		chain[i].rp.kp.addr = (void *)t->add;
 		chain[i].rp.handler = chain_handler;
 		chain[i].rp.entry_handler = i ? chain_entry : NULL;
 		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
 	}
-	plain_calls = 0;
-	for (round = 0; round < 2; round++) {
-		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
-		/* Of concern to graph tracers alone. */
-		pause_graph_tracing();
-		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
-		unpause_graph_tracing();
-		/* But this is, whose handlers may rely on it. */
-		KUNIT_EXPECT_EQ(test, call_idle(t), 3);
-		/* And this to nobody else. */
-		for (i = 1; i < 3; i++)
-			disable_fprobe(&seen[i].fp);
-		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
-		for (i = 1; i < 3; i++)
-			enable_fprobe(&seen[i].fp);
-		for (i = 0; i < 4; i++) {
-			expect_seen(test, &seen[i], (i % 3 ? 2 : 3) * (round + 1), round + 1);
-			KUNIT_EXPECT_EQ(test, atomic_read(&users[i].returns), 4 * (round + 1));
-		}
-		for (i = 0; i < 2; i++) {
-			KUNIT_EXPECT_EQ(test, chain[i].returns, 3 * (round + 1));
-			KUNIT_EXPECT_EQ(test, chain[i].rp.nmissed, round + 1);
-			KUNIT_EXPECT_EQ(test, chain[i].wrong, 0);
-		}
-		/* The same beside one who relies on ftrace. */
-		if (round)
-			break;
-		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&relies, add, 0, 0), 0);
-		KUNIT_EXPECT_EQ(test, register_ftrace_function(&relies), 0);
+	return seen;
+}
+
+/* Call add() in four ways, after which each user has seen @rounds rounds of such calls. */
+static void batch_round(struct kunit *test, struct fprobe_seen *seen, unsigned int rounds)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	int i;
+
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	/* This only concerns graph tracers. */
+	pause_graph_tracing();
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	unpause_graph_tracing();
+	/* Fprobes and kretprobes miss this, as their handlers may rely on RCU. */
+	KUNIT_EXPECT_EQ(test, call_idle(t), 3);
+	for (i = 1; i < 3; i++)
+		disable_fprobe(&seen[i].fp);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	for (i = 1; i < 3; i++)
+		enable_fprobe(&seen[i].fp);
+	for (i = 0; i < BATCH_USERS; i++) {
+		expect_seen(test, &seen[i], (i % 3 ? 2 : 3) * rounds, rounds);
+		KUNIT_EXPECT_EQ(test, atomic_read(&users[i].returns), 4 * rounds);
 	}
-	KUNIT_EXPECT_EQ(test, plain_calls, 4);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&relies), 0);
-	ftrace_free_filter(&relies);
-	/*
-	 * Now it is called again when it returns, and then once more, which all miss,
-	 * but who is disabled.
-	 */
+	for (i = 0; i < BATCH_KRETPROBES; i++) {
+		KUNIT_EXPECT_EQ(test, chain[i].returns, 3 * rounds);
+		KUNIT_EXPECT_EQ(test, chain[i].rp.nmissed, rounds);
+		KUNIT_EXPECT_EQ(test, chain[i].wrong, 0);
+	}
+}
+
+/*
+ * After two rounds, a callback calls add() when it returns, and so does the callback of that
+ * call: all users see the first two calls and miss the third. A disabled fprobe misses nothing.
+ */
+static void batch_nested(struct kunit *test, struct fprobe_seen *seen)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct hook_user *calls = &users[BATCH_USERS];
+
 	calls->gops.entryfunc = count_entry;
 	calls->gops.retfunc = call_hooked_return;
 	hook(test, calls, t->add);
@@ -313,24 +318,52 @@ static void hook_batch(struct kunit *test)
 	expect_seen(test, &seen[1], 4, 2);
 	expect_seen(test, &seen[2], 6, 3);
 	expect_seen(test, &seen[3], 8, 3);
-	for (i = 0; i < 4; i++) {
+	KUNIT_EXPECT_EQ(test, atomic_read(&calls->returns), 2);
+}
+
+/* Unregister all, and expect what they have seen in batch_round() and batch_nested(). */
+static void batch_unregister(struct kunit *test, struct fprobe_seen *seen)
+{
+	int i;
+
+	for (i = 0; i < BATCH_USERS; i++) {
 		KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen[i].fp), 0);
 		KUNIT_EXPECT_EQ(test, atomic_read(&users[i].returns), 10);
 		KUNIT_EXPECT_EQ(test, user_missed(&users[i]), 1);
 		KUNIT_EXPECT_EQ(test, atomic_read(&users[i].wrong), 0);
 	}
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < BATCH_KRETPROBES; i++) {
 		unregister_kretprobe(&chain[i].rp);
 		KUNIT_EXPECT_EQ(test, chain[i].returns, 8);
 		KUNIT_EXPECT_EQ(test, chain[i].rp.nmissed, 3);
 	}
-	KUNIT_EXPECT_EQ(test, atomic_read(&calls->returns), 2);
+}
+
+/* Users of different kinds, which are hooked in one batch, each see what they would see alone. */
+static void hook_batch(struct kunit *test)
+{
+	static struct ftrace_ops other = { .func = plain_func, .flags = FTRACE_OPS_FL_RECURSION };
+	unsigned long add = (unsigned long)targets(test)->add;
+	struct fprobe_seen *seen = batch_register(test);
+
+	plain_calls = 0;
+	batch_round(test, seen, 1);
+	/* The second round is next to an ftrace_ops that relies on ftrace against recursion. */
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&other, add, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&other), 0);
+	batch_round(test, seen, 2);
+	KUNIT_EXPECT_EQ(test, plain_calls, 4);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&other), 0);
+	ftrace_free_filter(&other);
+
+	batch_nested(test, seen);
+	batch_unregister(test, seen);
 	expect_stack_empty(test);
 }
 
 /*
- * A call that was on its way to the list function when the first was registered
- * who needs all registers: they have not been saved.
+ * A call was on its way to arch_ftrace_ops_list_func() when the first user that needs all
+ * registers was registered. They have not been saved, so that user must not be called.
  */
 static void hook_no_regs(struct kunit *test)
 {

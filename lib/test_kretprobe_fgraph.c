@@ -9,7 +9,7 @@
 
 #include "../kernel/trace/fgraph_kunit_hook.h"
 
-/* A kretprobe and another user share the frame, whoever was there first. */
+/* A kretprobe and another user share a frame, in either order of registration. */
 static void hook_join_kretprobe(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -44,7 +44,7 @@ static void hook_join_kretprobe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&u->returns), 2);
 }
 
-/* What an entry handler finds. */
+/* What the entry handler of a kretprobe has seen. */
 static struct entry_found {
 	unsigned int	entries;
 	unsigned int	returns;
@@ -65,10 +65,10 @@ static int found_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	if (user_mode(regs) || regs_get_kernel_argument(regs, 1) != 2 ||
 	    fgraph_is_trampoline(get_kretprobe_retaddr(ri)))
 		found.wrong++;
-	/* A probe on that is skipped. */
+	/* The kretprobe on nest() misses this call, as a handler makes it. */
 	found_by->nest(found_by, 0);
 	memset(ri->data, 0xa5, rp->data_size);
-	/* Does it want the return? */
+	/* Refuse the return of all calls but add(1, 2). */
 	return regs_get_kernel_argument(regs, 0) != 1;
 }
 
@@ -81,7 +81,7 @@ static int found_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-/* An entry handler finds the same, whether a kprobe calls it or ftrace. */
+/* An entry handler sees the same state whether a kprobe (round 0) or ftrace calls it. */
 static void hook_kretprobe_entry(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -137,8 +137,8 @@ static int rcu_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 
 /*
- * Probing the function that tells whether RCU watches: a kretprobe wants to know
- * that before all else, in the handler of its breakpoint.
+ * A kretprobe on rcu_is_watching(), the function that tells whether RCU watches, must not recurse
+ * when its own handler needs to know that.
  */
 static void hook_kretprobe_rcu(struct kunit *test)
 {
@@ -146,7 +146,7 @@ static void hook_kretprobe_rcu(struct kunit *test)
 	int i;
 
 	if (IS_ENABLED(CONFIG_PROVE_RCU) || !IS_ENABLED(CONFIG_TREE_RCU))
-		kunit_skip(test, "each breakpoint calls it, or it is no function");
+		kunit_skip(test, "rcu_is_watching() is called by each breakpoint or is inline");
 	rp = &kretprobe(test, (void *)rcu_is_watching)->rp;
 	rp->entry_handler = NULL;
 	rp->handler = rcu_return;
@@ -158,7 +158,7 @@ static void hook_kretprobe_rcu(struct kunit *test)
 	KUNIT_EXPECT_GE(test, rcu_returns, 10);
 }
 
-/* A probe that is hit in an interrupt of another one's handler. */
+/* For probes that are hit while the handler of another probe runs. */
 static struct {
 	struct irq_work			work;
 	const struct fgraph_kunit_targets *t;
@@ -172,6 +172,7 @@ static void nested_interrupt(struct irq_work *work)
 	WRITE_ONCE(nested.done, true);
 }
 
+/* Calls nest() from a handler, and waits for an interrupt that calls nest(). */
 static int nested_outer(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	int ms;
@@ -191,8 +192,8 @@ static int nested_inner(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 
 /*
- * A kretprobe sees the return of what interrupts a handler, and not of what
- * handlers call.
+ * A kretprobe sees calls that are made by an interrupt of another probe's handler. It misses
+ * calls that a handler makes.
  */
 static void hook_kretprobe_nested(struct kunit *test)
 {
@@ -216,7 +217,7 @@ static void hook_kretprobe_nested(struct kunit *test)
 	unregister_kretprobe(&outer->rp);
 	KUNIT_EXPECT_TRUE(test, nested.done);
 	KUNIT_EXPECT_EQ(test, nested.returns, 1);
-	/* By the handler of one, and of the other. */
+	/* The calls by nested_outer() and by nested_inner() were missed. */
 	KUNIT_EXPECT_EQ(test, inner->rp.kp.nmissed + inner->rp.nmissed, 2);
 }
 
@@ -231,7 +232,7 @@ static void nested_post(struct kprobe *p, struct pt_regs *regs, unsigned long fl
 	nested.t->nest(nested.t, 0);
 }
 
-/* Nor of what the handlers of a breakpoint call, which is an exception as NMIs are. */
+/* A kretprobe misses calls by the handlers of a breakpoint, although that counts as an NMI. */
 static void hook_kretprobe_in_handlers(struct kunit *test)
 {
 	struct kretprobe_seen *inner;
@@ -255,6 +256,7 @@ static void hook_kretprobe_in_handlers(struct kunit *test)
 	unregister_kprobe(kp);
 }
 
+/* Many kretprobes of one function: each is called once, while others come, go and are disabled. */
 static void hook_chain(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -264,10 +266,10 @@ static void hook_chain(struct kunit *test)
 	for (i = 0; i < nr; i++) {
 		chain[i].rp.kp.addr = (void *)t->add;
 		chain[i].rp.handler = chain_handler;
-		/* Ftrace calls these apart from the others. */
+		/* These need all registers at entry. */
 		if (i % 3 == 1)
 			chain[i].rp.entry_handler = chain_entry;
-		/* Some have data that fit in a slot, others take more. */
+		/* The data of some fit into a slot, others take more. */
 		chain[i].rp.data_size = i % 7 ? i % 5 ? 0 : 8 : 100;
 		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
 	}
@@ -279,7 +281,7 @@ static void hook_chain(struct kunit *test)
 	for (i = 0; i < nr; i++)
 		KUNIT_EXPECT_EQ(test, chain[i].returns, 2);
 
-	/* Off at both ends and in between, and on again. */
+	/* Every third one is disabled, then enabled again. */
 	for (i = 0; i < nr; i += 3)
 		KUNIT_EXPECT_EQ(test, disable_kretprobe(&chain[i].rp), 0);
 	chain_call(test, nr - DIV_ROUND_UP(nr, 3));
@@ -289,7 +291,7 @@ static void hook_chain(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, enable_kretprobe(&chain[i].rp), 0);
 	chain_call(test, nr);
 
-	/* Some go and come again: then they are newer than the others. */
+	/* Every second one goes; some of them come back as the newest. */
 	for (i = 1; i < nr; i += 2)
 		unregister_kretprobe(&chain[i].rp);
 	chain_call(test, nr - nr / 2);
@@ -307,14 +309,14 @@ static void hook_chain(struct kunit *test)
 	expect_calls(test, &users[0], 7);
 }
 
-/* Calls that callbacks make come to an end, also with a chain of others on them. */
+/* A callback calls its function, which has kretprobes, too: the recursion ends. */
 static void hook_chain_in_callback(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
 	int i;
 
 	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "who calls fgraph_hook() must see to that");
+		kunit_skip(test, "callers of fgraph_hook() must prevent recursion");
 	memset(chain, 0, sizeof(chain));
 	for (i = 0; i < 3; i++) {
 		chain[i].rp.kp.addr = (void *)t->add;
@@ -333,13 +335,13 @@ static void hook_chain_in_callback(struct kunit *test)
 		unregister_kretprobe(&chain[i].rp);
 		KUNIT_EXPECT_EQ(test, chain[i].wrong, 0);
 	}
-	/* The call by a callback of that call is not hooked any more. */
+	/* The call by the callback is hooked; a call by a callback of that one is missed. */
 	KUNIT_EXPECT_GE(test, again.max, 1);
 	KUNIT_EXPECT_LE(test, again.max, 2);
 }
 
 #ifdef CONFIG_FUNCTION_ERROR_INJECTION
-/* As what injects errors does: the function is left before it has begun. */
+/* Return from the function before it has begun, like error injection does. */
 static int override_handler(struct kprobe *kp, struct pt_regs *regs)
 {
 	regs_set_return_value(regs, 99);
@@ -347,12 +349,12 @@ static int override_handler(struct kprobe *kp, struct pt_regs *regs)
 	return 1;
 }
 
-/* A jump cannot be overridden: with this, the breakpoint stays one. */
+/* With a post_handler the breakpoint is not replaced by a jump, which cannot override. */
 static void override_post_handler(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
 {
 }
 
-/* Whoever has hooked the call sees it return all the same, and no frame is left. */
+/* A kretprobe sees the return of a function that is overridden, and no frame is left. */
 static void hook_override(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -365,7 +367,7 @@ static void hook_override(struct kunit *test)
 	kp->pre_handler = override_handler;
 	kp->post_handler = override_post_handler;
 	KUNIT_ASSERT_EQ(test, register_kprobe(kp), 0);
-	/* The newest one's turn comes first. */
+	/* The newest probe is called first: the call is hooked before it is overridden. */
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&seen->rp), 0);
 	hooked(test);
 	for (i = 1; i <= 100; i++)
@@ -380,7 +382,7 @@ static void hook_override(struct kunit *test)
 }
 #endif
 
-/* A kretprobe's breakpoint at the head of a loop: each turn looks like a tail call. */
+/* A breakpoint at the head of a loop is hit in each turn, but the call has one entry. */
 static void hook_loop(struct kunit *test)
 {
 	unsigned long slot[2] = { (unsigned long)hook_loop };
@@ -404,6 +406,7 @@ static void hook_loop(struct kunit *test)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* Counts calls in maxactive, which the kernel does not use. */
 static int late_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
@@ -413,8 +416,8 @@ static int late_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 
 /*
- * A kretprobe hooks a call after functions on the way to its handler were
- * hooked: their frames are below, and return first.
+ * A kretprobe hooks a call when functions that lead to its handler are hooked already. Their
+ * frames are below that of the call, but they return first.
  */
 static void hook_late(struct kunit *test)
 {
@@ -433,12 +436,15 @@ static void hook_late(struct kunit *test)
 	int i, hidden;
 
 	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "of functions that ftrace knows");
+		kunit_skip(test, "this hooks functions by ftrace");
 	for (hidden = 0; hidden < 2; hidden++) {
 		const struct fgraph_kunit_targets *of = hidden ? &fgraph_kunit_hidden : t;
 
 		memset(rp, 0, sizeof(rp));
-		/* Behind a kprobe, else ftrace calls them; or a jump, soon. */
+		/*
+		 * With a kprobe at the same place, ftrace does not call the kretprobes. With
+		 * its post_handler, the breakpoint is not replaced by a jump.
+		 */
 		memset(&kp, 0, sizeof(kp));
 		kp.addr = (void *)of->add;
 		kp.post_handler = user_post_handler;
@@ -449,7 +455,7 @@ static void hook_late(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, register_kretprobe(&rp[i]), 0);
 		}
 		clear(u, 2);
-		/* Some of these may be inlined, but not the first one. */
+		/* Some of the functions may be inlined, but not the first one. */
 		for (i = 0; i < ARRAY_SIZE(on_the_way); i++)
 			ftrace_set_filter(&way->filter, (char *)on_the_way[i],
 					  strlen(on_the_way[i]), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of fgraph_ftrace.c: which users are called for a function, while
- * users, filters and all that decides it change.
+ * KUnit tests of fgraph_ftrace.c: the right users are called for a function while users come and
+ * go, filters change and functions move between the two ops.
  */
 #include <kunit/test.h>
 #include <linux/fgraph.h>
@@ -18,16 +18,16 @@
 #define NR_USERS	40
 
 /**
- * struct site_user - a user and which calls it has seen
+ * struct site_user - a user and the calls that it has seen
  * @gops:	the user
- * @filter:	its filter
- * @registered:	is it?
- * @adds:	calls of add() at entry
- * @pairs:	calls of pair() at entry
- * @others:	calls of freed() or reloaded() at entry
- * @returns:	of any
- * @turn:	when it was called for the last time, counted over all users
- * @regs:	calls for which all registers were saved
+ * @filter:	the user's filter
+ * @registered:	the user is registered
+ * @adds:	number of entries of add()
+ * @pairs:	number of entries of pair()
+ * @others:	number of entries of freed() or reloaded()
+ * @returns:	number of returns of any function
+ * @turn:	value of site_turn at the last entry
+ * @regs:	number of entries for which all registers were saved
  */
 struct site_user {
 	struct fgraph_ops	gops;
@@ -42,13 +42,15 @@ struct site_user {
 };
 
 static struct site_user site_users[NR_USERS];
+/* Counts the entries that all users have seen. */
 static unsigned int site_turn;
+/* Users of all functions only count calls of this task. */
 static struct task_struct *site_task;
 static unsigned long site_add, site_pair;
-/* The function of a module that goes in this case, or 0. */
+/* The function that is treated as that of a module which goes, or 0. */
 static unsigned long site_gone;
 
-/* Users of all functions are called for others as well, and in other tasks. */
+/* Refuses calls of other tasks and other functions, which users of all functions get. */
 static int site_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 		      void *data, struct ftrace_regs *fregs)
 {
@@ -82,7 +84,7 @@ static void site_call(void)
 	fgraph_kunit_traced.pair(1, 2);
 }
 
-/* A user has seen so many calls of each function, and no return too many or too few. */
+/* Expect that a user has seen that many calls of each function, at entry and at return. */
 static void site_expect(struct kunit *test, struct site_user *u, int adds, int pairs)
 {
 	KUNIT_EXPECT_EQ_MSG(test, u->adds, adds, "user %td", u - site_users);
@@ -132,7 +134,7 @@ static void site_exit(struct kunit *test)
 		site_unregister(test, &site_users[i]);
 }
 
-/* The oldest is called first, whoever comes and goes; each sees its functions only. */
+/* Users are called from the oldest to the newest, each for its functions only. */
 static void site_order(struct kunit *test)
 {
 	struct site_user *u = site_users;
@@ -147,7 +149,7 @@ static void site_order(struct kunit *test)
 	fgraph_kunit_traced.add(1, 2);
 	for (i = 1; i < NR_USERS; i++)
 		KUNIT_EXPECT_GT(test, u[i].turn, u[i - 1].turn);
-	/* Every third goes; the first one comes back, as the newest. */
+	/* Every third user goes, and the first one comes back as the newest. */
 	for (i = 0; i < NR_USERS; i += 3)
 		site_unregister(test, &u[i]);
 	site_filter(test, &u[0], site_add, 0);
@@ -165,7 +167,7 @@ static void site_order(struct kunit *test)
 	KUNIT_EXPECT_GT(test, u[0].turn + NR_USERS, u[NR_USERS - 2].turn);
 }
 
-/* A filter that changes while its user is registered: to more, less, other, all. */
+/* The filter of a registered user changes: more, fewer, other and all functions. */
 static void site_filter_changes(struct kunit *test)
 {
 	struct site_user *u = &site_users[0], *stays = &site_users[1];
@@ -182,11 +184,11 @@ static void site_filter_changes(struct kunit *test)
 	site_filter(test, u, site_add, 1);
 	site_call();
 	site_expect(test, u, 2, 2);
-	/* An empty filter means all functions; */
+	/* An empty filter means all functions. */
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&u->filter, NULL, 0, 1), 0);
 	site_call();
 	site_expect(test, u, 3, 3);
-	/* but these. */
+	/* Functions in the notrace filter are left out. */
 	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&u->filter, "fgraph_kunit_traced_add", 23, 1) ?:
 			      ftrace_set_filter_ip(&u->filter, site_pair, 0, 0), 0);
 	site_call();
@@ -198,7 +200,7 @@ static void site_filter_changes(struct kunit *test)
 	site_expect(test, stays, 6, 0);
 }
 
-/* Users of all functions beside those of a few: each is called once. */
+/* Users of all functions and a user of one function are each called once. */
 static void site_all(struct kunit *test)
 {
 	struct site_user *all = &site_users[0], *few = &site_users[1], *all2 = &site_users[2];
@@ -220,13 +222,13 @@ static void site_all(struct kunit *test)
 	site_call();
 	site_expect(test, all2, 3, 3);
 	site_unregister(test, all2);
-	/* Nobody is left, which does not mean all. */
+	/* When no user is left, the empty filters must not mean all functions. */
 	site_call();
 	site_expect(test, all2, 3, 3);
 	site_expect(test, few, 1, 0);
 }
 
-/* So many functions that the filter is asked at each call. */
+/* A user of so many functions that its filter is looked up at each call. */
 static void site_asked(struct kunit *test)
 {
 	struct site_user *u = &site_users[0], *few = &site_users[1];
@@ -250,7 +252,7 @@ static void site_asked(struct kunit *test)
 	site_expect(test, few, 2, 2);
 }
 
-/* One who needs all registers comes and goes: nobody is called twice or not at all. */
+/* A user that needs all registers comes and goes: all users see each call once. */
 static void site_regs(struct kunit *test)
 {
 	struct site_user *light = &site_users[0], *regs = &site_users[1], *all = &site_users[2];
@@ -281,7 +283,7 @@ static void site_regs(struct kunit *test)
 		site_unregister(test, light);
 		site_unregister(test, all);
 	}
-	/* The same of all functions. */
+	/* Both users want all functions. */
 	memset(site_users, 0, sizeof(site_users));
 	site_register(test, all);
 	regs->gops.flags = FGRAPH_ENTRY_REGS;
@@ -293,8 +295,8 @@ static void site_regs(struct kunit *test)
 }
 
 /*
- * A task that was preempted in ftrace's code comes with the ops that was the only one
- * before: it is none of fgraph's.
+ * A task that was preempted in ftrace's code may pass the ftrace_ops that was the only one when
+ * it entered that code. fgraph must not use it.
  */
 static void site_foreign_ops(struct kunit *test)
 {
@@ -319,7 +321,7 @@ static void site_foreign_ops(struct kunit *test)
 	fgraph_abandon_calls(&ret + 1);
 }
 
-/* A call that has not begun, for which ftrace calls the ops of fgraph one by one. */
+/* The registers and the return address of a call, for which a test calls the ops one by one. */
 struct site_entry {
 	struct ftrace_regs	fregs;
 	unsigned long		ret;
@@ -333,6 +335,7 @@ static void site_begin(struct site_entry *call)
 	*fgraph_entry_place(&call->fregs.regs) = call->ret;
 }
 
+/* Call one of the ops like ftrace does. */
 static void site_enter(struct site_entry *call, bool regs)
 {
 	struct ftrace_ops *op = &fgraph_ftrace_ops[regs];
@@ -340,7 +343,7 @@ static void site_enter(struct site_entry *call, bool regs)
 	op->func(site_add, 0, op, &call->fregs);
 }
 
-/* The call was hooked by one of the ops, and by one only. */
+/* Expect that the call was hooked by exactly one of the ops, and drop its frame. */
 static void site_hooked_once(struct kunit *test, struct site_entry *call, struct site_user *u)
 {
 	KUNIT_EXPECT_EQ(test, u->adds, 1);
@@ -349,8 +352,8 @@ static void site_hooked_once(struct kunit *test, struct site_entry *call, struct
 }
 
 /*
- * A site of one who needs all registers goes, while a call is between the two ops, of
- * whichever ftrace calls first: a user of all functions sees the call once.
+ * A user that needs all registers goes while a call is between the two ops, in either order: a
+ * user of all functions sees the call once.
  */
 static void site_between_ops(struct kunit *test)
 {
@@ -375,7 +378,10 @@ static void site_between_ops(struct kunit *test)
 	}
 }
 
-/* The same, where a user of all functions is about to want only one. */
+/*
+ * The filter of a user of all functions is narrowed to one function while a call of that is
+ * between the two ops: the user sees the call once.
+ */
 static void site_narrowed(struct kunit *test)
 {
 	struct site_user *regs = &site_users[0], *u = &site_users[1];
@@ -402,7 +408,7 @@ static void site_narrowed(struct kunit *test)
 	}
 }
 
-/* A site that has moved is hooked by the other ops, whatever registers a call comes with. */
+/* After a site has moved, only the ops that saves all registers hooks its calls. */
 static void site_moved(struct kunit *test)
 {
 	struct site_user *light = &site_users[0], *regs = &site_users[1];
@@ -431,13 +437,13 @@ static int site_reader(void *arg)
 
 		if (fgraph_kunit_traced.add(3, 4) != 7 || pair.lo != 5 || pair.hi != 6)
 			(*wrong)++;
-		/* A move of the site waits for each task to sleep, or to say that it could. */
+		/* fgraph_commit() waits for RCU Tasks before it moves a site. */
 		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }
 
-/* Sites are replaced, grow and go under a reader; a user that stays misses nothing. */
+/* Sites are replaced while another task calls the functions: a user that stays misses no call. */
 static void site_replaced(struct kunit *test)
 {
 	struct site_user *u = site_users, *stays = &site_users[NR_USERS - 1];
@@ -458,7 +464,7 @@ static void site_replaced(struct kunit *test)
 			calls++;
 		}
 		for (i = 0; i < NR_USERS - 1; i++) {
-			/* In another order than they came: 7 and 39 have no common factor. */
+			/* In another order than they came, as 7 and 39 have no common factor. */
 			site_unregister(test, &u[7 * i % (NR_USERS - 1)]);
 			fgraph_kunit_traced.add(1, 2);
 			calls++;
@@ -469,7 +475,7 @@ static void site_replaced(struct kunit *test)
 	site_expect(test, stays, calls, 0);
 }
 
-/* The last ops that ftrace would call for a function, of how many there are. */
+/* The last ops that ftrace would call for a function. @nr is set to their number. */
 static struct ftrace_ops *site_ops(unsigned long ip, int *nr)
 {
 	struct ftrace_ops *op, *wants = NULL;
@@ -479,7 +485,7 @@ static struct ftrace_ops *site_ops(unsigned long ip, int *nr)
 	*nr = 0;
 	rcu_read_lock();
 	do_for_each_ftrace_op(op, ftrace_ops_list) {
-		/* An empty list has one element. @regs are there, for those that need them. */
+		/* An empty list is ftrace_list_end. With @regs, SAVE_REGS does not matter. */
 		if (op != &ftrace_list_end && ftrace_ops_test(op, ip, &regs)) {
 			wants = op;
 			(*nr)++;
@@ -500,8 +506,8 @@ static int site_nr_ops(unsigned long ip)
 }
 
 /*
- * The functions of a module go while users with a filter on them are registered. The
- * users live on, and have nothing to do with whatever comes to be at that address.
+ * Functions of a module go while users with filters on them are registered. The users are not
+ * called for the functions any more, and their other functions are not affected.
  */
 static void site_freed(struct kunit *test)
 {
@@ -510,7 +516,7 @@ static void site_freed(struct kunit *test)
 	struct site_user *u;
 
 	if (!freed)
-		kunit_skip(test, "it is gone since this ran before");
+		kunit_skip(test, "this test can run only once after boot");
 	site_gone = freed;
 	site_filter(test, only, freed, 0);
 	site_register(test, only);
@@ -526,10 +532,10 @@ static void site_freed(struct kunit *test)
 	for (u = only; u <= regs; u++)
 		KUNIT_EXPECT_EQ(test, u->others, 1);
 
-	/* As ftrace does it where a module's init functions go; these stay, but unknown. */
+	/* This is how init functions go. The code stays, but ftrace does not know it any more. */
 	ftrace_free_mem(NULL, (void *)freed, (void *)freed + 1);
 	KUNIT_EXPECT_EQ(test, ftrace_location(freed), 0);
-	/* Nobody is called for it, and who wanted that alone does not want all now. */
+	/* No user is called for it. A filter that has become empty does not mean all functions. */
 	KUNIT_EXPECT_EQ(test, site_nr_ops(freed), 0);
 	KUNIT_EXPECT_EQ(test, site_nr_ops(site_pair), 0);
 	KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.freed(1), 2);
@@ -540,7 +546,7 @@ static void site_freed(struct kunit *test)
 	site_expect(test, both, 2, 0);
 	site_expect(test, regs, 0, 0);
 
-	/* Filters change as before, but not to what is no function any more. */
+	/* Filters can be changed, but the function that is gone cannot be added. */
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&both->filter, freed, 0, 0), -EINVAL);
 	site_filter(test, only, site_pair, 0);
 	site_filter(test, regs, site_add, 0);
@@ -559,8 +565,8 @@ static void site_freed(struct kunit *test)
 }
 
 /*
- * A module goes and comes back to the same addresses. With the ops off meanwhile, ftrace
- * counts nobody for the function, as in the new record of a module that was loaded.
+ * Do what happens when a module goes and is loaded again to the same addresses. The ops is
+ * unregistered meanwhile, so that ftrace's record of the function has no users, like a new one.
  */
 static void site_reload(struct kunit *test, unsigned long ip)
 {
@@ -579,8 +585,9 @@ static void site_reload(struct kunit *test, unsigned long ip)
 }
 
 /*
- * Functions that come back are like new ones. A user with a filter on them is called when
- * that is applied again, and once for each call; a user of all functions at once.
+ * Functions of a module that was loaded again are new ones. A user with a filter on them is called
+ * again, once for each call, when its filter is next set. A user of all functions is called at
+ * once.
  */
 static void site_reloaded(struct kunit *test)
 {
@@ -595,12 +602,12 @@ static void site_reloaded(struct kunit *test)
 	for (round = 1; round <= 3; round++) {
 		KUNIT_EXPECT_EQ(test, u->others, round);
 		site_reload(test, reloaded);
-		/* Ftrace calls nobody for it, and nobody for what no filter has. */
+		/* No ops is called for the function, nor for one that no filter has. */
 		KUNIT_EXPECT_EQ(test, site_nr_ops(reloaded), 0);
 		KUNIT_EXPECT_EQ(test, site_nr_ops(site_pair), 0);
 		KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.reloaded(1), 2);
 		KUNIT_EXPECT_EQ(test, u->others, round);
-		/* The user's filter has it still, whatever else is set there. */
+		/* The user's filter still has the function, whichever function is added. */
 		site_filter(test, u, round == 1 ? site_add : reloaded, 0);
 		KUNIT_EXPECT_EQ(test, site_nr_ops(reloaded), 1);
 		KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.reloaded(1), 2);
@@ -618,7 +625,7 @@ static void site_reloaded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, u->others, 5);
 	site_call();
 	site_expect(test, u, 2, 0);
-	/* That its function has gone keeps no user from going. */
+	/* The user can be unregistered although its function has gone. */
 	site_unregister(test, u);
 	KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.reloaded(1), 2);
 	KUNIT_EXPECT_EQ(test, all->others, 3);

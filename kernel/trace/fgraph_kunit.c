@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of hooking calls, and of their returns. */
+/* KUnit tests of fgraph.c: hooking calls, and their returns. */
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/ftrace.h>
@@ -70,7 +70,7 @@ static void hook_full_regs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, full->regs.pstate & PSR_MODE_MASK,
 			is_kernel_in_hyp_mode() ? PSR_MODE_EL2h : PSR_MODE_EL1h);
 #endif
-	/* One user of the call needs registers: then all have them. */
+	/* If one user of a call needs all registers, the other users get them, too. */
 	hook(test, light, t->pair);
 	hooked(test);
 	pair = t->pair(12, 45);
@@ -86,7 +86,7 @@ static void hook_full_regs(struct kunit *test)
 	expect_stack_empty(test);
 }
 
-/* So many users that their entries do not fit in one chunk. */
+/* All users of a call are in one frame, even if their entries do not fit into one chunk. */
 static void hook_join(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -106,13 +106,12 @@ static void hook_join(struct kunit *test)
 			 u->joined != MAX_USERS - 1;
 	}
 	KUNIT_EXPECT_EQ(test, good, MAX_USERS);
-	/* All in one frame. */
 	KUNIT_EXPECT_EQ(test, alone, 0);
 	expect_stack_empty(test);
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* Users of the same functions, and their filters change. */
+/* Several users have filters on the same functions, and the filters change. */
 static void hook_filters(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -121,11 +120,11 @@ static void hook_filters(struct kunit *test)
 	char name[KSYM_NAME_LEN];
 
 	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "of functions that ftrace knows");
+		kunit_skip(test, "only users that ftrace calls have filters");
 	hook(test, &u[0], t->add);
 	hook(test, &u[1], t->add, t->pair);
 	hook(test, &u[2], t->add);
-	/* With two, so that ftrace never calls one directly. */
+	/* These stay, so that both functions always have several users. */
 	hook(test, &u[3], t->add, t->pair);
 	hook(test, &u[4], t->add, t->pair);
 	t->add(1, 2);
@@ -133,7 +132,7 @@ static void hook_filters(struct kunit *test)
 	expect_calls(test, &u[0], 1);
 	expect_calls(test, &u[1], 2);
 	expect_calls(test, &u[2], 1);
-	/* One has one less, another one more. */
+	/* One filter loses a function, another one gets one. */
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[1].filter, add, 1, 0), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[2].filter, pair, 0, 0), 0);
 	t->add(1, 2);
@@ -141,7 +140,7 @@ static void hook_filters(struct kunit *test)
 	expect_calls(test, &u[0], 2);
 	expect_calls(test, &u[1], 3);
 	expect_calls(test, &u[2], 3);
-	/* What is in both filters is not traced. */
+	/* A function in the filter and in the notrace filter is not traced. */
 	snprintf(name, sizeof(name), "%ps", t->add);
 	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&u[2].filter, name, strlen(name), 1), 0);
 	t->add(1, 2);
@@ -149,7 +148,7 @@ static void hook_filters(struct kunit *test)
 	expect_calls(test, &u[0], 3);
 	expect_calls(test, &u[1], 4);
 	expect_calls(test, &u[2], 4);
-	/* And who goes is not called; nor is one who is no user, and sees that. */
+	/* An unregistered user is not called, nor is another ftrace_ops affected. */
 	unhook(&u[1]);
 	plain_calls = 0;
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&plain_ops, add, 0, 0), 0);
@@ -181,11 +180,11 @@ static int check_location(void *test, const char *name, struct module *mod, unsi
 	return 0;
 }
 
-/* That of no function is another one's. */
+/* ftrace_location() never gives the call to ftrace of another function. */
 static void hook_locations(struct kunit *test)
 {
 	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "of ftrace's sites");
+		kunit_skip(test, "this needs ftrace");
 	kallsyms_on_each_symbol(check_location, test);
 }
 #endif
@@ -208,7 +207,7 @@ static void hook_change_value(struct kunit *test)
 	expect_calls(test, u, 2);
 }
 
-/* Who refuses a call at entry does not hear of its return. */
+/* A user whose entry callback returns 0 is not told of the return. */
 static void hook_veto(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -244,7 +243,7 @@ static void hook_data(struct kunit *test)
 	const struct fgraph_kunit_targets *t = targets(test);
 	int i, j;
 
-	/* Three users of a size, and all sizes at once. */
+	/* First three users with data of the same size, then one user of each size. */
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		clear(users, 3);
 		for (j = 0; j < 3; j++) {
@@ -270,7 +269,7 @@ static void hook_data(struct kunit *test)
 	expect_stack_empty(test);
 }
 
-/* A user finds its data of the call around, past the frames of others. */
+/* fgraph_parent_data() finds a user's data of the surrounding call among those of others. */
 static void hook_parent_data(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -279,7 +278,7 @@ static void hook_parent_data(struct kunit *test)
 	a->gops.data_size = 8;
 	b->gops.data_size = 300;
 	c->gops.data_size = 8;
-	/* C's data is in a joined entry, A's as well or in the frame. */
+	/* @c always joins, so its data are in an entry. Those of @a are in the frame. */
 	hook(test, a, t->outer, t->inner);
 	hook(test, b, t->outer, t->middle, t->inner);
 	hook(test, c, t->outer, t->inner);
@@ -288,7 +287,7 @@ static void hook_parent_data(struct kunit *test)
 	expect_calls(test, a, 2);
 	expect_calls(test, b, 3);
 	expect_calls(test, c, 2);
-	/* Seen at the entry of inner(): the data of outer(). */
+	/* The last entry was that of inner(): the data found are those of outer(). */
 	KUNIT_EXPECT_NOT_NULL(test, a->parent);
 	KUNIT_EXPECT_NOT_NULL(test, b->parent);
 	KUNIT_EXPECT_NOT_NULL(test, c->parent);
@@ -300,7 +299,7 @@ static void hook_parent_data(struct kunit *test)
 	expect_stack_empty(test);
 }
 
-/* Each call of nest() finds its caller's data, also when the frame returns. */
+/* Each call of nest() finds the data of its caller, at entry and at return. */
 static int parent_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 			void *data, struct ftrace_regs *fregs)
 {
@@ -321,12 +320,12 @@ static void parent_return(struct fgraph_ops *gops, const struct fgraph_frame *fr
 	atomic_inc(&u->returns);
 	if (parent ? *parent + 1 != level : level)
 		atomic_inc(&u->wrong);
-	/* The newest call returns first, nest(0). */
+	/* nest(0) returns 0 and is at level 200. */
 	if (fgraph_return_value(regs) + level != 200)
 		atomic_inc(&u->wrong);
 }
 
-/* 200 calls deep, with data of three sizes. */
+/* Calls nest 200 deep, with three users whose data differ in size. */
 static void hook_recursion(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -361,7 +360,7 @@ static void hook_tail_call(struct kunit *test)
 	expect_calls(test, jumper, 1);
 	expect_calls(test, callee, 1);
 	expect_calls(test, both, 2);
-	/* Two frames, the newer one over the older, with the real address. */
+	/* The callee's frame is above that of the caller that jumped, and has the real address. */
 	KUNIT_EXPECT_EQ(test, callee->frames, 2);
 	KUNIT_EXPECT_EQ(test, jumper->frames, 1);
 	KUNIT_EXPECT_EQ(test, callee->joined, 1);
@@ -374,7 +373,7 @@ static void hook_tail_call(struct kunit *test)
 	expect_stack_empty(test);
 }
 
-/* A function that jumps to itself, over the end of a chunk. */
+/* A function ends in tail calls of itself, so many that the frames need another chunk. */
 static void hook_tail_self(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -431,7 +430,7 @@ static void trace_return(struct fgraph_ops *gops, const struct fgraph_frame *fra
 		u->depth = stack_trace_save(u->trace, MAX_TRACE, 0);
 }
 
-/* From inside a return callback, with light and full trampolines. */
+/* A stack trace from a return callback has the real callers, with either trampoline. */
 static void hook_stack_trace(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -476,7 +475,7 @@ static noinline unsigned long take_trace_reliable(void *arg)
 	return a->depth;
 }
 
-/* From inside hooked calls, and of a task that sleeps in one. */
+/* Stack traces from within hooked calls, and of a task that sleeps in one, are complete. */
 static void hook_stack_trace_below(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -507,8 +506,8 @@ static void hook_stack_trace_below(struct kunit *test)
 }
 
 /*
- * A user unregisters, and is freed, while a call that it hooked is asleep; the
- * next user gets its id. The call returns to its caller and to nobody else.
+ * A user is unregistered and freed while a call that is hooked for it is asleep, and the next
+ * user gets the same id. The call returns to its caller, and the next user is not told of it.
  */
 static void hook_unregister_in_flight(struct kunit *test)
 {
@@ -528,7 +527,7 @@ static void hook_unregister_in_flight(struct kunit *test)
 	memset(gone, 0x6b, sizeof(*gone));
 	kfree(gone);
 
-	/* Its stack is in use, but nobody's. */
+	/* The task keeps its stack, although there is no user. */
 	KUNIT_EXPECT_NOT_NULL(test, s->task->fgraph_stack);
 	hook(test, next, t->sleep);
 	hooked(test);
@@ -539,11 +538,11 @@ static void hook_unregister_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&next->entries), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&next->returns), 0);
 	unhook(next);
-	/* Given back though the task lives on. */
+	/* The stack is freed when it is empty, although the task lives on. */
 	KUNIT_EXPECT_NULL(test, s->task->fgraph_stack);
 }
 
-/* The last frame of all returns when there has long been no user. */
+/* The stack of a task that is asleep is freed when its last call returns after all users went. */
 static void hook_return_without_users(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -570,7 +569,7 @@ static void hook_return_without_users(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->value, 42);
 }
 
-/* Such frames are dropped when a call below them returns. */
+/* Frames of abandoned calls are dropped when a call below them returns. */
 static void hook_abandoned(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -592,7 +591,7 @@ static void hook_abandoned(struct kunit *test)
 	expect_stack_empty(test);
 }
 
-/* And before they take another chunk: nobody grows by them. */
+/* Frames of abandoned calls are dropped before another chunk is taken. */
 static void hook_abandoned_many(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -615,7 +614,7 @@ static void hook_abandoned_many(struct kunit *test)
 
 #define MAX_TAKEN	2048
 
-/* Empties the reserve, with interrupts off: it stays so. */
+/* Take all chunks from the reserve, which is not refilled while interrupts are disabled. */
 static int take_all(struct kunit *test, void **taken)
 {
 	int nr = 0;
@@ -625,7 +624,7 @@ static int take_all(struct kunit *test, void **taken)
 	return nr;
 }
 
-/* No memory: the call is missed, and counted for who missed it. */
+/* Without memory a call is missed, and the miss is counted for each user. */
 static void hook_missed(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -640,7 +639,7 @@ static void hook_missed(struct kunit *test)
 	hook(test, small, t->nest);
 	hooked(test);
 
-	/* No stack for this task. */
+	/* There is no chunk to make a stack for this task. */
 	local_irq_save(flags);
 	nr = take_all(test, taken);
 	value = t->add(1, 2);
@@ -652,11 +651,11 @@ static void hook_missed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_missed(u), 1);
 	KUNIT_EXPECT_NULL(test, current->fgraph_stack);
 
-	/* The interrupt that refills has come. */
+	/* The interrupt that refills the reserve came when interrupts were enabled. */
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), 1);
 
-	/* It cannot grow: the outer calls are told of, the inner ones missed. */
+	/* The stack cannot grow: outer calls are hooked, inner ones missed. */
 	local_irq_save(flags);
 	nr = take_all(test, taken);
 	value = t->nest(t, 50);
@@ -678,14 +677,14 @@ static void hook_missed(struct kunit *test)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
-/* A callback that calls what it hooks: not for ever. */
+/* A callback calls the function that it is called for: the recursion ends. */
 static void hook_callback_hooked(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
 	struct hook_user *u = users;
 
 	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "kprobes keep from recursing by themselves");
+		kunit_skip(test, "kprobes prevent recursion themselves");
 	u->gops.entryfunc = count_entry;
 	u->gops.retfunc = call_hooked_return;
 	hook(test, u, t->add, t->call);
@@ -703,7 +702,7 @@ static int call_inner_entry(struct fgraph_ops *gops, const struct fgraph_frame *
 	return count_entry(gops, frame, data, fregs);
 }
 
-/* For users without a filter: which calls are the test's own? */
+/* These tell a user of all functions which calls the test has made. */
 static struct task_struct *own_task;
 static unsigned long own_add, own_inner;
 
@@ -726,8 +725,8 @@ static int call_own_inner_entry(struct fgraph_ops *gops, const struct fgraph_fra
 }
 
 /*
- * A user of all functions: what its callbacks call is hooked, and missed one level
- * further. Where ftrace has to call others as well, it hides what they call.
+ * A user of all functions: calls that its callbacks make are hooked, calls of callbacks of
+ * these are missed. With another ftrace_ops registered, ftrace prevents recursion before that.
  */
 static void hook_unfiltered(struct kunit *test)
 {
@@ -735,7 +734,7 @@ static void hook_unfiltered(struct kunit *test)
 	struct hook_user *u = users;
 
 	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "of ftrace's callbacks");
+		kunit_skip(test, "only ftrace calls users of all functions");
 	own_calls(t);
 	u->gops.entryfunc = call_own_inner_entry;
 	u->gops.retfunc = count_return;
@@ -757,15 +756,15 @@ static void hook_unfiltered(struct kunit *test)
 static int call_breakpoint_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 				 void *data, struct ftrace_regs *fregs)
 {
-	/* kprobes do not survive one that is hit while another one is stepped. */
+	/* A kprobe that is hit while another one is single-stepped is fatal. */
 	if (!kprobe_running())
 		fgraph_kunit_hidden.add(1, 1);
 	return count_entry(gops, frame, data, fregs);
 }
 
 /*
- * A callback that calls what has a breakpoint, and hooks what handles those:
- * not for ever, although each is an NMI within an NMI.
+ * A callback calls a function with a breakpoint, and the handler of breakpoints is hooked for
+ * the same user. The recursion ends, although each breakpoint counts as a further NMI.
  */
 static void hook_callback_breakpoint(struct kunit *test)
 {
@@ -774,7 +773,7 @@ static void hook_callback_breakpoint(struct kunit *test)
 	struct hook_user *u = users;
 
 	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "kprobes keep from recursing by themselves");
+		kunit_skip(test, "kprobes prevent recursion themselves");
 	memset(&kp, 0, sizeof(kp));
 	kp.addr = (void *)fgraph_kunit_hidden.add;
 	kp.post_handler = user_post_handler;
@@ -799,14 +798,14 @@ static void hook_register_errors(struct kunit *test)
 	unsigned int nr = fgraph_nr_users;
 
 	if (via_of(test) != VIA_FTRACE)
-		kunit_skip(test, "of register_ftrace_graph()");
+		kunit_skip(test, "this tests register_ftrace_graph()");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), -ENOENT);
 	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -EINVAL);
 	u->gops.data_size = FGRAPH_MAX_DATA_SIZE + 1;
 	u->gops.retfunc = note_return;
 	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -E2BIG);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), -ENOENT);
-	/* An address that is none of a function. */
+	/* The address of a variable, not of a function. */
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u->filter, (unsigned long)users, 0, 0),
 			-EINVAL);
 	u->gops.data_size = 0;
@@ -825,6 +824,7 @@ static void hook_register_errors(struct kunit *test)
 
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */
 
+/* A timer whose interrupts call hooked functions. */
 struct hammer {
 	struct hrtimer		timer;
 	const struct fgraph_kunit_targets *t;
@@ -843,7 +843,7 @@ static enum hrtimer_restart hammer_fn(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* Interrupts push and pop their frames at any point of a task's. */
+/* Interrupts push and pop frames while the task they interrupt does. */
 static void hook_interrupted(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -874,7 +874,7 @@ static void hook_interrupted(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		int calls = 32 * n + 5 * h->calls;
 
-		/* One kprobe at a time: not those in its own pre_handler. */
+		/* Calls in an interrupt of the kprobe's own handler are missed by the kprobe. */
 		if (users[i].via != VIA_FTRACE)
 			calls -= users[i].kp[0].kp.nmissed + users[i].kp[1].kp.nmissed;
 		expect_calls(test, &users[i], calls);
@@ -890,13 +890,13 @@ static noinline int caller_fn(void *arg)
 		if (s->t->outer(s->t, 5) != 116 || s->t->tail(s->t, 3, 4) != 7 ||
 		    s->t->nest(s->t, 70) != 70)
 			s->value++;
-		/* Where kprobes are made jumps, they wait for this. */
+		/* The optimizer of kprobes waits for this. */
 		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }
 
-/* Users come and go while others call, and each call finds its way home. */
+/* Users come and go while tasks call their functions: each call returns to its caller. */
 static void hook_come_and_go(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -941,7 +941,7 @@ static void hook_come_and_go(struct kunit *test)
 	expect_calls(test, stays, atomic_read(&stays->entries));
 }
 
-/* What nobody hooked has no return address; nor has the trampoline itself. */
+/* Without a frame there is no real return address for a trampoline. */
 static void unwind_unknown(struct kunit *test)
 {
 	unsigned long light = (unsigned long)fgraph_trampoline_light, cursor = 0, word;

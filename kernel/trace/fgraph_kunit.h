@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the KUnit tests of fgraph share: functions to hook. */
+/* Shared by the KUnit tests of fgraph: functions to hook, and helpers. */
 #ifndef _FGRAPH_KUNIT_H
 #define _FGRAPH_KUNIT_H
 
@@ -12,34 +12,35 @@
 #include "fgraph_stack.h"
 #include "fgraph_users.h"
 
-/* What two return registers hold. */
+/* A value that is returned in two registers. */
 struct fgraph_kunit_pair {
 	unsigned long	lo;
 	unsigned long	hi;
 };
 
 /*
- * They are there twice, from one source: once for ftrace to find, and once
- * hidden from it, so that kprobes have to write an INT3 or a jump.
+ * The functions to hook. They are compiled twice from one source: fgraph_kunit_traced has those
+ * that ftrace can call, fgraph_kunit_hidden those where kprobes need a breakpoint or a jump.
  */
 struct fgraph_kunit_targets {
 	unsigned long (*add)(unsigned long a, unsigned long b);
 	struct fgraph_kunit_pair (*pair)(unsigned long lo, unsigned long hi);
-	/* Calls itself. Returns @depth. */
+	/* Calls itself @depth times and returns @depth. */
 	unsigned long (*nest)(const struct fgraph_kunit_targets *t, unsigned long depth);
-	/* Jumps to add(), and to itself @n times: returns 7. */
+	/* Ends in a tail call of add(). */
 	unsigned long (*tail)(const struct fgraph_kunit_targets *t, unsigned long a,
 			      unsigned long b);
+	/* Ends in a tail call of itself, @n times, and returns 7. */
 	unsigned long (*tail_self)(const struct fgraph_kunit_targets *t, unsigned long n);
-	/* outer() calls middle(), that calls inner(): returns x + 111. */
+	/* outer() calls middle(), which calls inner(). outer() returns x + 111. */
 	unsigned long (*outer)(const struct fgraph_kunit_targets *t, unsigned long x);
 	unsigned long (*middle)(const struct fgraph_kunit_targets *t, unsigned long x);
 	unsigned long (*inner)(const struct fgraph_kunit_targets *t, unsigned long x);
-	/* Calls back from inside. Returns what that does, plus 1. */
+	/* Calls @fn and returns its value plus 1. */
 	unsigned long (*call)(unsigned long (*fn)(void *), void *arg);
-	/* Says that it began, and waits. Returns 42. */
+	/* Completes @began, waits for @go and returns 42. */
 	unsigned long (*sleep)(struct completion *began, struct completion *go);
-	/* As of a module that goes, and of one that comes back: return x + 1. */
+	/* Tests treat these as functions of a module that is unloaded, or reloaded. */
 	unsigned long (*freed)(unsigned long x);
 	unsigned long (*reloaded)(unsigned long x);
 };
@@ -47,7 +48,7 @@ struct fgraph_kunit_targets {
 extern const struct fgraph_kunit_targets fgraph_kunit_traced;
 extern const struct fgraph_kunit_targets fgraph_kunit_hidden;
 
-/* Is all memory given back? */
+/* Has all memory of fgraph been freed? */
 static inline bool no_memory(void)
 {
 	struct fgraph_usage u;
@@ -56,7 +57,7 @@ static inline bool no_memory(void)
 	return !u.stacks && !u.chunks && !u.bytes && !u.reserve_chunks && !u.reserve_bytes;
 }
 
-/* The last returns, and tasks that have just ended, give theirs back soon. */
+/* Wait up to 4 seconds until memory is freed after last returns and by tasks that end. */
 static inline bool wait_no_memory(void)
 {
 	int i;
@@ -66,6 +67,7 @@ static inline bool wait_no_memory(void)
 	return no_memory();
 }
 
+/* A return callback that does nothing. */
 static inline void take_nothing(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 				void *data, struct fgraph_regs *regs)
 {
@@ -80,8 +82,8 @@ static inline void remove_user(struct fgraph_ops *gops)
 }
 
 /*
- * Each slot is part of a record, or its first word is zero: all of them above
- * the top, and those that a record did not fit into.
+ * Check that the first word of each slot that is not part of a record is zero: the slots above
+ * the top, and those at the end of a chunk where the next record did not fit.
  */
 static inline void check_clean(struct kunit *test, struct fgraph_stack *st)
 {
@@ -102,13 +104,14 @@ static inline void check_clean(struct kunit *test, struct fgraph_stack *st)
 	}
 }
 
-/* Data of a frame, or of an entry, that need no slot of their own. */
+/* The size of data that fit into a frame or an entry, in bytes. */
 #define ROOM		sizeof_field(struct fgraph_frame, data)
 
-/* Places of return addresses; nobody looks there. */
+/* Places of return addresses, which are not dereferenced, and the return addresses. */
 #define RETP(n)		((unsigned long *)(0x100000UL - (n) * 16))
 #define RET(n)		(0x5000UL + (n))
 
+/* Push a record with @size bytes of data that is not complete yet. */
 static inline void *reserve(struct fgraph_stack *st, size_t size)
 {
 	void *rec;
@@ -119,7 +122,7 @@ static inline void *reserve(struct fgraph_stack *st, size_t size)
 	return rec;
 }
 
-/* A frame whose data is all ones: whoever takes that for a header is seen. */
+/* Push frame number @n. Its data are all ones, which is no valid header. */
 static inline struct fgraph_frame *push(struct fgraph_stack *st, int n, size_t size)
 {
 	struct fgraph_frame *frame = reserve(st, size);
@@ -136,7 +139,7 @@ static inline struct fgraph_frame *push(struct fgraph_stack *st, int n, size_t s
 	return frame;
 }
 
-/* All frames from the top down are n, n - 1 ... 0. */
+/* Check that the frames from the top down are n, n - 1 ... 0. */
 static inline void check_order(struct kunit *test, struct fgraph_stack *st, int n)
 {
 	void *rec;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * For KUnit tests of calls that are really hooked: users who come to know of a call in
- * each way that there is. Each file that includes this has users of its own.
+ * Shared by KUnit tests that hook real calls. Each test runs once for each way in which a user
+ * learns of a call (enum via). Each file that includes this header has users of its own.
  */
 #ifndef _FGRAPH_KUNIT_HOOK_H
 #define _FGRAPH_KUNIT_HOOK_H
@@ -20,10 +20,10 @@
 
 /* How a user learns that a function was entered. */
 enum via {
-	VIA_FTRACE,	/* its own ftrace_ops */
-	VIA_KPROBE,	/* a kprobe where ftrace can reach */
-	VIA_INT3,	/* where it cannot: a breakpoint */
-	VIA_JUMP,	/* a breakpoint that was optimised */
+	VIA_FTRACE,	/* ftrace calls fgraph, by the user's filter */
+	VIA_KPROBE,	/* a kprobe on ftrace */
+	VIA_INT3,	/* a kprobe's breakpoint */
+	VIA_JUMP,	/* a kprobe's breakpoint that was replaced by a jump */
 };
 
 static const struct via_param {
@@ -37,6 +37,7 @@ static const struct via_param {
 	{ "jump",	VIA_JUMP,	IS_ENABLED(CONFIG_OPTPROBES) },
 };
 
+/* The generator of parameters for KUNIT_CASE_PARAM(): the next way that this kernel has. */
 static __maybe_unused const void *via_gen(const void *prev, char *desc)
 {
 	const struct via_param *p = prev ? (const struct via_param *)prev + 1 : via_params;
@@ -57,27 +58,27 @@ static __maybe_unused const void *via_gen(const void *prev, char *desc)
 /**
  * struct hook_user - a user and what it has seen
  * @gops:	the user
- * @filter:	its filter, where ftrace calls it
- * @kp:		its kprobes, if it finds function entries by them
- * @via:	whether it does
- * @hooked:	is it registered?
- * @veto:	do not ask for the return
- * @entries:	calls of the entry callback
- * @returns:	calls of the return callback
- * @first:	entries at which the return address had not been replaced
- * @wrong:	returns of another frame or with other data than at entry
- * @frame:	the last frame
- * @func:	of that frame
- * @ret:	of that frame
- * @retp:	of that frame
- * @value:	what the function returned
- * @regs:	registers at return
- * @full:	were there any?
- * @frames:	at return, frames on the shadow stack for the place of the call
- * @joined:	at return, entries in these frames
+ * @filter:	the user's filter, if @via is VIA_FTRACE
+ * @kp:		the user's kprobes, with a pointer to the user behind each, for other @via
+ * @via:	how the user learns of calls
+ * @hooked:	the user is registered
+ * @veto:	make the entry callback return 0
+ * @entries:	number of calls of the entry callback
+ * @returns:	number of calls of the return callback
+ * @first:	number of entries at which the return address had not been replaced
+ * @wrong:	number of returns with other data than at entry
+ * @frame:	frame of the last call
+ * @func:	&fgraph_frame.func of the last call
+ * @ret:	&fgraph_frame.ret of the last call
+ * @retp:	&fgraph_frame.retp of the last call
+ * @value:	value that the last call returned
+ * @regs:	registers at the last return, if @full
+ * @full:	the last return had all registers
+ * @frames:	number of frames of the same place on the shadow stack at the last return
+ * @joined:	number of entries of the last call's frame at its return
  * @parent:	fgraph_parent_data() at the last entry
  * @trace:	stack trace of the return callback
- * @depth:	its length
+ * @depth:	number of elements in @trace
  */
 struct hook_user {
 	struct fgraph_ops	gops;
@@ -112,6 +113,7 @@ struct hook_user {
 
 static __maybe_unused struct hook_user users[MAX_USERS];
 
+/* A thread that sleeps in a function, or calls functions. @value is for its result. */
 struct sleeper {
 	const struct fgraph_kunit_targets *t;
 	struct task_struct	*task;
@@ -136,12 +138,13 @@ static __maybe_unused const struct fgraph_kunit_targets *targets(struct kunit *t
 							&fgraph_kunit_hidden;
 }
 
-/* A byte that tells users and depths of recursion apart. */
+/* A byte to fill private data with, which differs between users and nested calls. */
 static __maybe_unused int fill_of(struct hook_user *u, const struct fgraph_frame *frame)
 {
 	return ((unsigned long)u / sizeof(*u) * 7 + (unsigned long)frame->retp / 16) & 0xff;
 }
 
+/* An entry callback that records all of struct hook_user. */
 static __maybe_unused int note_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 				     void *data, struct ftrace_regs *fregs)
 {
@@ -159,6 +162,7 @@ static __maybe_unused int note_entry(struct fgraph_ops *gops, const struct fgrap
 	return !u->veto;
 }
 
+/* A return callback that records all of struct hook_user. */
 static __maybe_unused void note_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 				       void *data, struct fgraph_regs *regs)
 {
@@ -186,7 +190,7 @@ static __maybe_unused void note_return(struct fgraph_ops *gops, const struct fgr
 	}
 }
 
-/* A user that leaves no trace but numbers: for calls in several contexts. */
+/* An entry callback that only counts, for calls in several contexts at once. */
 static __maybe_unused int count_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 				      void *data, struct ftrace_regs *fregs)
 {
@@ -197,6 +201,7 @@ static __maybe_unused int count_entry(struct fgraph_ops *gops, const struct fgra
 	return 1;
 }
 
+/* A return callback that only counts and checks the data. */
 static __maybe_unused void count_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 					void *data, struct fgraph_regs *regs)
 {
@@ -215,7 +220,7 @@ static __maybe_unused int user_pre_handler(struct kprobe *kp, struct pt_regs *re
 	return 0;
 }
 
-/* Forbids to replace the breakpoint by a jump. */
+/* A kprobe with a post_handler is not replaced by a jump. */
 static __maybe_unused void user_post_handler(struct kprobe *kp, struct pt_regs *regs,
 					     unsigned long flags)
 {
@@ -299,7 +304,7 @@ static __maybe_unused void hook_funcs(struct kunit *test, struct hook_user *u, s
 #define hook(test, u, list...)	\
 	hook_funcs(test, u, (struct funcs) { .func = { list } })
 
-/* After the last hook(): kprobes have become jumps, if they can. */
+/* To be called after the last hook(): waits until kprobes have become jumps. */
 static __maybe_unused void hooked(struct kunit *test)
 {
 	if (via_of(test) == VIA_JUMP)
@@ -312,7 +317,7 @@ static __maybe_unused unsigned long user_missed(struct hook_user *u)
 	       fgraph_missed(&u->gops, FGRAPH_MISS_NESTED);
 }
 
-/* A user has seen so many calls, each of them whole. */
+/* Expect that a user has seen that many calls, each at entry and at return. */
 static __maybe_unused void expect_calls(struct kunit *test, struct hook_user *u, int calls)
 {
 	KUNIT_EXPECT_EQ(test, atomic_read(&u->entries), calls);
@@ -349,7 +354,7 @@ static __maybe_unused void wake(struct sleeper *s)
 	s->task = NULL;
 }
 
-/* Also after a test that failed half way. */
+/* Clean up after a test, also after one that stopped half way. */
 static __maybe_unused void hook_exit(struct kunit *test)
 {
 	int i;
@@ -373,7 +378,7 @@ static __maybe_unused noinline int sleeper_fn(void *arg)
 	return 0;
 }
 
-/* Returns when the thread is in sleep(). */
+/* Start a thread that sleeps in sleep(). */
 static __maybe_unused void start_sleeper(struct kunit *test, struct sleeper *s)
 {
 	s->t = targets(test);
@@ -388,6 +393,7 @@ static __maybe_unused void start_sleeper(struct kunit *test, struct sleeper *s)
 	msleep(20);
 }
 
+/* A kretprobe and what it has seen. If @new_value is not 0, it changes the return value. */
 struct kretprobe_seen {
 	struct kretprobe	rp;
 	unsigned int		entries;
@@ -422,6 +428,7 @@ static __maybe_unused int rp_handler(struct kretprobe_instance *ri, struct pt_re
 	return 0;
 }
 
+/* Make a kretprobe of a function, which is not registered yet. */
 static __maybe_unused struct kretprobe_seen *kretprobe(struct kunit *test, void *func)
 {
 	struct kretprobe_seen *seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
@@ -434,13 +441,14 @@ static __maybe_unused struct kretprobe_seen *kretprobe(struct kunit *test, void 
 	return seen;
 }
 
-/* More kretprobes of one function than fit in a chunk, of all sorts. */
+/* Kretprobes of one function, more than fit into a chunk. */
 static __maybe_unused struct chain_seen {
 	struct kretprobe	rp;
 	unsigned int		returns;
 	unsigned int		wrong;
 } chain[70];
 
+/* The number of calls of chain_handler(). */
 static __maybe_unused unsigned int chain_told;
 
 static __maybe_unused int chain_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -463,7 +471,7 @@ static __maybe_unused int chain_handler(struct kretprobe_instance *ri, struct pt
 	return 0;
 }
 
-/* Each that is on, and nobody else, sees a call, whoever comes and goes. */
+/* Call add() and expect that @on kretprobes of the chain are called, without a miss. */
 static __maybe_unused void chain_call(struct kunit *test, unsigned int on)
 {
 	unsigned int i, before = chain_told, wrong = 0;
@@ -477,7 +485,7 @@ static __maybe_unused void chain_call(struct kunit *test, unsigned int on)
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 }
 
-/* A callback that calls the function it is for, as deep as it is let. */
+/* For callbacks that call the function they are called for, at most 20 times nested. */
 static struct {
 	const struct fgraph_kunit_targets *t;
 	unsigned int depth, max;
@@ -506,7 +514,10 @@ static __maybe_unused void again_return(struct fgraph_ops *gops, const struct fg
 	again_call();
 }
 
-/* As ftrace does, where it can: handlers of kprobes may be hooked themselves. */
+/*
+ * Hook a call at @regs. If ftrace calls fgraph, use its way: fgraph_hook() assumes that hooked
+ * functions may lie between the call and itself.
+ */
 static __maybe_unused void hook_now(struct hook_user *u, unsigned long func, struct pt_regs *regs)
 {
 #ifdef CONFIG_FGRAPH_FTRACE
@@ -518,7 +529,7 @@ static __maybe_unused void hook_now(struct hook_user *u, unsigned long func, str
 #endif
 }
 
-/* The frame of a call that will never return, at a place in this frame. */
+/* Hook a call that will never return, whose return address is in this function's frame. */
 static __maybe_unused noinline unsigned long abandon(void *arg)
 {
 	unsigned long slot[2] = { (unsigned long)abandon };
@@ -532,7 +543,7 @@ static __maybe_unused noinline unsigned long abandon(void *arg)
 	return fgraph_is_trampoline(READ_ONCE(*fgraph_entry_place(&regs)));
 }
 
-/* Handles each breakpoint, before it looks for recursion. */
+/* A function that handles each breakpoint, called before kprobes check for recursion. */
 #ifdef CONFIG_ARM64
 #define BREAKPOINT_HANDLER	"kprobe_breakpoint_handler"
 #else
@@ -540,6 +551,7 @@ static __maybe_unused noinline unsigned long abandon(void *arg)
 #endif
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* An ftrace_ops that has nothing to do with fgraph. */
 static __maybe_unused unsigned int plain_calls;
 
 static __maybe_unused void plain_func(unsigned long ip, unsigned long parent_ip,
@@ -550,6 +562,7 @@ static __maybe_unused void plain_func(unsigned long ip, unsigned long parent_ip,
 
 static __maybe_unused struct ftrace_ops plain_ops = { .func = plain_func };
 
+/* A return callback that calls a hooked function. */
 static __maybe_unused void call_hooked_return(struct fgraph_ops *gops,
 					      const struct fgraph_frame *frame, void *data,
 					      struct fgraph_regs *regs)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions for fgraph_kunit.c to hook. Compiled with what ftrace needs, and
- * included by fgraph_kunit_hidden.c, that is compiled without.
+ * Functions that the KUnit tests of fgraph hook, see fgraph_kunit.h. This file is compiled with
+ * calls to ftrace, and is included by fgraph_kunit_hidden.c, which is compiled without them.
  */
 #include <linux/compiler.h>
 
@@ -14,8 +14,8 @@
 #define T(name)	FGRAPH_KUNIT_NAME(name)
 
 /*
- * Each calls the next one through the table: the compiler can neither inline
- * it, nor make a loop of a function that ends with a jump to itself.
+ * The functions call each other through the table, so that the compiler can neither inline a
+ * call nor make a loop of a function that ends in a tail call of itself.
  */
 static noinline unsigned long T(add)(unsigned long a, unsigned long b)
 {
@@ -81,7 +81,7 @@ static noinline unsigned long T(sleep)(struct completion *began,
 	return 42;
 }
 
-/* For functions that go, as those of modules do: no case but theirs may use these. */
+/* Only site_freed() and site_reloaded() use these: ftrace may not know them afterwards. */
 static noinline unsigned long T(freed)(unsigned long x)
 {
 	barrier();

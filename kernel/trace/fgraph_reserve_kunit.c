@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of the memory of shadow stacks: what is in use and in reserve. */
+/* KUnit tests of fgraph_reserve.c: memory of shadow stacks, in use and in reserve. */
 #include <kunit/test.h>
 #include <linux/fgraph.h>
 #include <linux/fgraph_task.h>
@@ -10,7 +10,7 @@
 #include "fgraph_stack.h"
 #include "fgraph_users.h"
 
-/* A stack that lives on the reserve: it grows, and all is given back. */
+/* A stack grows by chunks of the reserve, and all memory is freed after the last user. */
 static void memory_reserve(struct kunit *test)
 {
 	struct fgraph_ops gops = { .retfunc = take_nothing };
@@ -20,7 +20,7 @@ static void memory_reserve(struct kunit *test)
 	int i;
 
 	if (fgraph_nr_users)
-		kunit_skip(test, "somebody has a reserve");
+		kunit_skip(test, "there are other users");
 	KUNIT_EXPECT_TRUE(test, wait_no_memory());
 
 	KUNIT_ASSERT_EQ(test, fgraph_user_add(&gops), 0);
@@ -41,7 +41,7 @@ static void memory_reserve(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, push(st, i, FGRAPH_MAX_DATA_SIZE));
 	check_order(test, st, i);
 	fgraph_usage(&after);
-	/* Two of usual size and a big one. */
+	/* Two chunks of the usual size and a big one. */
 	KUNIT_EXPECT_EQ(test, after.chunks, 3);
 	KUNIT_EXPECT_EQ(test, after.bytes, 2 * FGRAPH_CHUNK_SIZE + FGRAPH_BIG_CHUNK_SIZE);
 	KUNIT_EXPECT_EQ(test, fgraph_stack_free(st), 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of the shadow stack, on memory handed to it. */
+/* KUnit tests of fgraph_stack.c, on memory that the tests provide. */
 #include <kunit/test.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -17,7 +17,7 @@ static void *chunk(struct kunit *test, size_t size)
 	return memory;
 }
 
-/* A stack with as many chunks as asked for, so that none is taken. */
+/* A stack that already has @chunks chunks, so that none is taken from the reserve. */
 static struct fgraph_stack *stack(struct kunit *test, int chunks)
 {
 	struct fgraph_stack *st = fgraph_stack_init(chunk(test, FGRAPH_CHUNK_SIZE));
@@ -86,7 +86,7 @@ static void stack_entries(struct kunit *test)
 	check_clean(test, st);
 }
 
-/* A frame and those who joined it go in one go, also if a chunk ends between them. */
+/* fgraph_stack_drop_linked() drops a frame and its entries, at any distance to the chunk's end. */
 static void stack_linked(struct kunit *test)
 {
 	struct fgraph_stack *st = stack(test, 3);
@@ -110,14 +110,14 @@ static void stack_linked(struct kunit *test)
 			KUNIT_EXPECT_PTR_EQ(test, st->top, top);
 			check_clean(test, st);
 		}
-		/* The next one begins in a chunk of its own. */
+		/* Fill the chunk, so that the next round begins in another one. */
 		while (fgraph_slots_left(st->top) == room)
 			push(st, 1, 0);
 	}
 	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), first);
 }
 
-/* Data lies in the record or below its header, and nowhere else. */
+/* Data are in the header if they fit there, else in the slots right below it. */
 static void stack_data(struct kunit *test)
 {
 	static const size_t sizes[] = {
@@ -151,7 +151,7 @@ static void stack_data(struct kunit *test)
 	}
 }
 
-/* 200 frames over four chunks, of sizes that leave room at the end of each. */
+/* 200 frames fill four chunks; their sizes leave free slots at the end of each chunk. */
 static void stack_chunks(struct kunit *test)
 {
 	struct fgraph_stack *st = stack(test, 8);
@@ -175,7 +175,7 @@ static void stack_chunks(struct kunit *test)
 	}
 }
 
-/* What no usual chunk can hold goes past it into a big one. */
+/* A record that no usual chunk can hold skips the next usual chunk and goes into a big one. */
 static void stack_big_chunks(struct kunit *test)
 {
 	struct fgraph_stack *st = stack(test, 2);
@@ -193,7 +193,7 @@ static void stack_big_chunks(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, large);
 	KUNIT_EXPECT_TRUE(test, (void *)large > (void *)big && (void *)large < big->end);
 	KUNIT_EXPECT_PTR_EQ(test, fgraph_below(fgraph_below(large)), (void *)small);
-	/* The rest of the big chunk is used, over its middle. */
+	/* The rest of the big chunk is used, also behind its middle. */
 	half = push(st, 2, 0);
 	KUNIT_EXPECT_TRUE(test, (void *)half == (void *)large + FGRAPH_SLOT);
 	large2 = push(st, 3, FGRAPH_MAX_DATA_SIZE);
@@ -212,7 +212,7 @@ static void stack_big_chunks(struct kunit *test)
 	check_clean(test, st);
 }
 
-/* A big chunk is filled to its end before another is wanted. */
+/* A big chunk is filled to its end before another chunk is taken. */
 static void stack_fill(struct kunit *test)
 {
 	struct fgraph_stack *st = stack(test, 1);
@@ -220,7 +220,7 @@ static void stack_fill(struct kunit *test)
 	int n = 0;
 
 	if (fgraph_nr_users)
-		kunit_skip(test, "somebody has a reserve");
+		kunit_skip(test, "there are other users");
 	fgraph_stack_add(st, big, FGRAPH_BIG_CHUNK_SIZE);
 	while (n < 1000 && push(st, n, 0))
 		n++;
@@ -238,7 +238,7 @@ static void stack_no_memory(struct kunit *test)
 	void *top;
 
 	if (fgraph_nr_users)
-		kunit_skip(test, "somebody has a reserve");
+		kunit_skip(test, "there are other users");
 	push(st, 0, 0);
 	top = st->top;
 	KUNIT_EXPECT_NULL(test, push(st, 1, FGRAPH_CHUNK_SIZE));
@@ -249,7 +249,7 @@ static void stack_no_memory(struct kunit *test)
 	check_order(test, st, 0);
 }
 
-/* To pop a frame is to drop all above it. */
+/* fgraph_stack_pop() drops a frame and all records above it. */
 static void stack_stale(struct kunit *test)
 {
 	struct fgraph_stack *st = stack(test, 4);
@@ -275,7 +275,7 @@ static void stack_reap(struct kunit *test)
 	void *low = RETP(150);
 	int i;
 
-	/* 0-50 are of another machine stack, and the higher numbers deeper. */
+	/* Frames 0 to 50 are of another machine stack. Higher numbers are inner calls. */
 	for (i = 0; i < 100; i++) {
 		push_entry(st, push(st, i, 0), 0);
 		if (i == 70)
@@ -283,15 +283,15 @@ static void stack_reap(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, low, RETP(99)), 0);
 	check_order(test, st, 99);
-	/* A new call from where 79 is alive: each frame and its entry go. */
+	/* Frame 79 is alive. The 20 frames above it are dropped with their entries. */
 	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, low, RETP(79)), 2 * 20);
 	check_order(test, st, 79);
 	check_clean(test, st);
-	/* Down to the other machine stack. */
+	/* Frames of the other machine stack stay. */
 	push(st, 80, 0);
 	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, low, RETP(50)), 1 + 2 * 29 + 1);
 	check_order(test, st, 50);
-	/* Half a record may be of the code that was interrupted. */
+	/* An incomplete record stops it, as interrupted code may be about to complete it. */
 	reserve(st, 0);
 	KUNIT_EXPECT_EQ(test, fgraph_stack_reap(st, (void *)0, RETP(-1)), 0);
 	fgraph_stack_pop(st, st->top);
@@ -310,10 +310,10 @@ static void stack_search(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, fgraph_stack_search(st, RETP(0)));
 	first = push(st, 0, 0);
 	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), first);
-	/* A tail call: the same place, the newer frame counts. */
+	/* After a tail call there are two frames of the same place: the newer one is found. */
 	second = push(st, 0, 100);
 	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), second);
-	/* What looks like a frame but is none. */
+	/* An entry and an incomplete record whose members look like those of a frame. */
 	entry = push_entry(st, second, 0);
 	entry->below = (void *)RET(9);
 	entry->data[0] = (unsigned long)RETP(9);
@@ -337,14 +337,14 @@ static void stack_find(struct kunit *test)
 		push(st, i, i % 7 * 20);
 		push(other, i + 1000, i % 5 * 20);
 	}
-	/* As an unwinder does: from the newest to the oldest, and in one go. */
+	/* An unwinder asks from the newest call to the oldest, keeping the cursor. */
 	for (i = 199; i >= 0; i--)
 		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i), RETP(i)), RET(i));
 	for (i = 199; i >= 0; i--)
 		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i), RETP(i)), RET(i));
 	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(500), RETP(500)), 0);
 
-	/* The cursor may be of another stack, and be just anything. */
+	/* The cursor may be of another stack, or have any value. */
 	KUNIT_EXPECT_EQ(test, fgraph_stack_find(other, &cursor, RETP(1100), RETP(1100)), RET(1100));
 	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(100), RETP(100)), RET(100));
 	for (before = cursor - 200; before < cursor + 200; before += 8) {
@@ -358,8 +358,8 @@ static void stack_find(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1), RETP(1)), RET(1));
 
 	/*
-	 * It goes on from the cursor and does not begin anew: with a newer
-	 * frame of the same place, it finds the older one.
+	 * A search goes on from the cursor instead of the top: if there is a newer frame of the
+	 * same place, the older one is found.
 	 */
 	cursor = 0;
 	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(150), RETP(150)), RET(150));
@@ -370,7 +370,7 @@ static void stack_find(struct kunit *test)
 	}
 }
 
-/* Who looks at a running task's stack may find rubbish, but leaves it alone. */
+/* fgraph_stack_find() is safe on a stack with invalid contents, as of a running task. */
 static void stack_find_rubbish(struct kunit *test)
 {
 	struct fgraph_stack *st = stack(test, 2);
@@ -387,7 +387,7 @@ static void stack_find_rubbish(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(50), RETP(50)), 0);
 	frame->head = FGRAPH_CHUNK;
 	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(50), RETP(50)), RET(50));
-	/* Chunks that lead to each other, or nowhere. */
+	/* A chunk leads to itself, or to an invalid address. */
 	st->first->next->below = st->top;
 	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1000), RETP(1000)), 0);
 	cursor = 0;
@@ -397,7 +397,7 @@ static void stack_find_rubbish(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fgraph_stack_empty(st));
 }
 
-/* Between reserve and commit others come and go above, and see nothing. */
+/* An interrupt between reserve and commit works above the record and does not see it. */
 static void stack_interrupted(struct kunit *test)
 {
 	struct fgraph_stack *st = stack(test, 2);
@@ -422,8 +422,8 @@ static void stack_interrupted(struct kunit *test)
 }
 
 /*
- * An interrupt drops what was abandoned on top of the stack, between the code that reads
- * the top and pushes. That leaves free slots below, also in a chunk of its own.
+ * After code that is about to push has read the top, an interrupt drops abandoned calls from the
+ * top. The push then leaves free slots below its record, perhaps in another chunk.
  */
 static void stack_reaped_below(struct kunit *test)
 {
@@ -447,7 +447,7 @@ static void stack_reaped_below(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, st->top, top);
 		KUNIT_EXPECT_TRUE(test, fgraph_stack_empty(st));
 		check_clean(test, st);
-		/* It is used on from there, or from further down. */
+		/* The stack can be used as before. */
 		KUNIT_EXPECT_NOT_NULL(test, push(st, 1, 0));
 		KUNIT_EXPECT_FALSE(test, fgraph_stack_empty(st));
 		fgraph_stack_pop(st, fgraph_stack_search(st, RETP(1)));

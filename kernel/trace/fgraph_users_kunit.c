@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of the table of users. */
+/* KUnit tests of fgraph_users.c: the table of users. */
 #include <kunit/test.h>
 #include <linux/fgraph.h>
 #include <linux/slab.h>
@@ -7,7 +7,7 @@
 #include "fgraph_kunit.h"
 #include "fgraph_users.h"
 
-/* Who has this tag? As frames find it. */
+/* Find the user of a tag like a return does, or NULL. */
 static struct fgraph_ops *user_of(unsigned long tag)
 {
 	struct fgraph_row *row = fgraph_row(tag & FGRAPH_ID_MASK);
@@ -21,7 +21,7 @@ static void users_errors(struct kunit *test)
 	unsigned int users = fgraph_nr_users;
 	unsigned long tag;
 
-	/* Each error leaves everything as it was. */
+	/* Errors must not change anything. */
 	KUNIT_EXPECT_EQ(test, fgraph_user_add(&gops), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fgraph_user_retire(&gops), -ENOENT);
 	gops.retfunc = take_nothing;
@@ -42,7 +42,7 @@ static void users_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fgraph_user_add(&gops), -EBUSY);
 	KUNIT_EXPECT_EQ(test, memcmp(&gops, &copy, sizeof(gops)), 0);
 	KUNIT_EXPECT_PTR_EQ(test, user_of(tag), &gops);
-	/* To have the same bytes is not to be registered. */
+	/* A copy of a registered user is not registered. */
 	KUNIT_EXPECT_EQ(test, fgraph_user_retire(&copy), -ENOENT);
 	KUNIT_EXPECT_PTR_EQ(test, user_of(tag), &gops);
 	KUNIT_EXPECT_EQ(test, fgraph_user_add(&copy), 0);
@@ -52,7 +52,7 @@ static void users_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fgraph_user_retire(&gops), 0);
 	KUNIT_EXPECT_EQ(test, fgraph_user_retire(&gops), -ENOENT);
 	KUNIT_EXPECT_NULL(test, user_of(tag));
-	/* Until its grace period is over, it is still there. */
+	/* A retired user cannot be registered again before it is removed. */
 	KUNIT_EXPECT_EQ(test, fgraph_user_add(&gops), -EBUSY);
 	fgraph_synchronize();
 	fgraph_user_remove(&gops);
@@ -62,7 +62,7 @@ static void users_errors(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, no_memory());
 }
 
-/* A tag that was given out once finds its own user or none. */
+/* An old tag never finds another user, even one with the same id. */
 static void users_generation(struct kunit *test)
 {
 	struct fgraph_ops a = { .retfunc = take_nothing }, b = a;
@@ -84,7 +84,7 @@ static void users_generation(struct kunit *test)
 	}
 }
 
-/* More than a page of the table holds. */
+/* There are more users than fit into two pages of the table. */
 static void users_many(struct kunit *test)
 {
 	const int nr = 2 * FGRAPH_PAGE_USERS + 10;
@@ -103,7 +103,7 @@ static void users_many(struct kunit *test)
 		lost += user_of(gops[i].user.tag) != &gops[i];
 	KUNIT_EXPECT_EQ(test, lost, 0);
 
-	/* One grace period may serve them all. */
+	/* One wait serves all of them. */
 	for (i = 0; i < nr; i++)
 		ret |= fgraph_user_retire(&gops[i]);
 	KUNIT_EXPECT_EQ(test, ret, 0);

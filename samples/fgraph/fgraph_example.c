@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user of fgraph with private data: measures how long each call of a function
- * takes, and names who else hooks it.
+ * An example of a user of fgraph with private data: it measures how long each call of a function
+ * takes, and lists the other users that have hooked the call.
  *
- * insmod fgraph_example.ko symbol=vfs_read
+ * Usage: insmod fgraph_example.ko symbol=vfs_read
  */
 #include <linux/fgraph.h>
 #include <linux/ftrace.h>
@@ -17,9 +17,9 @@ MODULE_PARM_DESC(symbol, "Function to be hooked, wildcards allowed");
 
 static unsigned int report = 1;
 module_param(report, uint, 0644);
-MODULE_PARM_DESC(report, "How many calls to report, then counts down");
+MODULE_PARM_DESC(report, "How many more calls to report; counts down");
 
-/* Private data: one for each call, from entry to return. */
+/* The private data of each call, from its entry to its return. */
 struct call {
 	u64	start;
 };
@@ -33,7 +33,7 @@ static int example_entry(struct fgraph_ops *gops, const struct fgraph_frame *fra
 	struct call *call = data;
 
 	call->start = ktime_get_mono_fast_ns();
-	/* 0 would mean: no interest in the return of this call. */
+	/* Return nonzero to be called for the return of this call. */
 	return 1;
 }
 
@@ -62,14 +62,14 @@ static void example_return(struct fgraph_ops *gops, const struct fgraph_frame *f
 
 	atomic_long_inc(&calls);
 	atomic64_add(ns, &total_ns);
-	/* Only a sample prints from here; a race prints one call more. */
+	/* Printing in a callback is slow. If this races, one more call is reported. */
 	if (report) {
 		report--;
 		report_call(frame, ns);
 	}
 }
 
-/* Says on which functions. */
+/* Its filter says which functions are hooked. */
 static struct ftrace_ops example_filter;
 
 static struct fgraph_ops example_ops = {
@@ -99,7 +99,7 @@ static int __init fgraph_example_init(void)
 
 static void __exit fgraph_example_exit(void)
 {
-	/* Calls may still be asleep in the function: they return without us. */
+	/* Calls that are asleep in the function return later, without calling this module. */
 	unregister_ftrace_graph(&example_ops);
 	ftrace_free_filter(&example_filter);
 	pr_info("%s: %ld calls, %lld ns, %lu missed\n", symbol, atomic_long_read(&calls),
