@@ -48,8 +48,8 @@ int trace_btf_size(const struct btf *btf, u32 id)
  *
  * Context: process. May sleep.
  *
- * Return: 0; -ENOENT if the symbol does not exist, perhaps as its module is not loaded, or if
- * there is no BTF for it.
+ * Return: 0; -ENOENT if the symbol does not exist, perhaps as its module is not loaded, if
+ * there is no BTF for it, or if BTF has several functions of that name and of other types.
  */
 int trace_btf_get_func(struct trace_btf_func *func, const char *symbol)
 {
@@ -57,6 +57,7 @@ int trace_btf_get_func(struct trace_btf_func *func, const char *symbol)
 	const char *name = strchr(symbol, ':');
 	struct module *mod;
 	struct btf *btf;
+	int ret = -ENOENT;
 	u32 id;
 
 	if (!addr)
@@ -81,12 +82,19 @@ int trace_btf_get_func(struct trace_btf_func *func, const char *symbol)
 
 		if (!btf_type_is_func(t) || strcmp(btf_name_by_offset(btf, t->name_off), name))
 			continue;
-		func->btf = btf;
+		/* BTF does not say which of two functions with this name is at @addr. */
+		if (!ret && func->proto != btf_type_by_id(btf, t->type)) {
+			ret = -ENOENT;
+			break;
+		}
 		func->proto = btf_type_by_id(btf, t->type);
-		return 0;
+		ret = 0;
 	}
-	btf_put(btf);
-	return -ENOENT;
+	if (ret)
+		btf_put(btf);
+	else
+		func->btf = btf;
+	return ret;
 }
 
 /**
@@ -111,12 +119,30 @@ static void walk_stack(struct trace_btf_walk *w, bool twice)
 }
 
 /**
+ * trace_btf_walk_args() - begin to find out where the arguments of a function are
+ * @btf:	the BTF that has the types
+ * @proto:	BTF_KIND_FUNC_PROTO of the function
+ *
+ * Return: the walk, for trace_btf_next_arg().
+ */
+struct trace_btf_walk trace_btf_walk_args(const struct btf *btf, const struct btf_type *proto)
+{
+	struct trace_btf_walk w = { .btf = btf };
+
+	/* On x86_64 the first register has the address of a return value in memory. */
+	if (IS_ENABLED(CONFIG_X86_64) &&
+	    trace_btf_size(btf, proto->type) > (int)(TRACE_BTF_WORDS * sizeof(long)))
+		w.regs = 1;
+	return w;
+}
+
+/**
  * trace_btf_next_arg() - find out where the next argument of a function is
- * @w:		the walk; all members but @w->btf must be zero before the first argument
+ * @w:		the walk, from trace_btf_walk_args()
  * @id:		id of the argument's type
  *
  * Follows the calling conventions of x86_64 and arm64, without floating point arguments, which
- * kernel functions do not have.
+ * kernel functions do not have. A packed structure is taken for one that is not packed.
  *
  * Return: true if @w says where the argument is; false if that is not known, neither for this
  * argument nor for all that follow.

@@ -57,6 +57,7 @@ struct trace_btf_member {
 
 int trace_btf_get_func(struct trace_btf_func *func, const char *symbol);
 void trace_btf_put_func(struct trace_btf_func *func);
+struct trace_btf_walk trace_btf_walk_args(const struct btf *btf, const struct btf_type *proto);
 bool trace_btf_next_arg(struct trace_btf_walk *w, u32 id);
 bool trace_btf_find_member(const struct btf *btf, u32 id, const char *name,
 			   struct trace_btf_member *m);

@@ -14,6 +14,8 @@
  * Readers run in callbacks of ftrace, in any context with preemption disabled, or print a trace
  * and disable preemption. Writers hold func_args_mutex.
  */
+#define pr_fmt(fmt)	"trace_func_args: " fmt
+
 #include <linux/bpf.h>
 #include <linux/bsearch.h>
 #include <linux/btf.h>
@@ -78,6 +80,8 @@ struct func_table {
 
 /* Protects func_tables against other writers, and func_args_users. */
 static DEFINE_MUTEX(func_args_mutex);
+/* BTF can be parsed. Tracers on the kernel's command line start before that. */
+static bool func_args_ready;
 static LIST_HEAD(func_tables);
 /* The number of tracers that use the tables. */
 static unsigned int func_args_users;
@@ -118,7 +122,7 @@ static struct trace_func_words func_count_words(const struct btf *btf, u32 id)
 {
 	const struct btf_type *proto = func_proto(btf, id);
 	const struct btf_param *params = btf_params(proto);
-	struct trace_btf_walk w = { .btf = btf };
+	struct trace_btf_walk w = trace_btf_walk_args(btf, proto);
 	struct trace_func_words words = { };
 	int size = trace_btf_size(btf, proto->type);
 	int i;
@@ -130,6 +134,9 @@ static struct trace_func_words func_count_words(const struct btf *btf, u32 id)
 	}
 	words.regs = w.regs;
 	words.stack = min(w.stack, TRACE_FUNC_MAX_WORDS - w.regs);
+	/* One word, which is not shown, stands for a return value in memory. */
+	if (size)
+		words.ret = 1;
 	if (size > 0 && size <= TRACE_BTF_WORDS * sizeof(long))
 		words.ret = DIV_ROUND_UP(size, sizeof(long));
 	return words;
@@ -170,10 +177,12 @@ static int func_note_symbol(void *data, const char *symbol, struct module *mod,
 	if (mod != all->mod || (!mod && !core_kernel_text(addr)))
 		return 0;
 	found = bsearch(&key, all->names, all->nr, sizeof(key), func_compare_names);
-	if (found) {
+	if (!found)
+		return 0;
+	found->nr++;
+	/* Another module's function may be there when the init section has been freed. */
+	if (!mod || !within_module_init(addr, mod))
 		found->addr = addr;
-		found->nr++;
-	}
 	return 0;
 }
 
@@ -384,8 +393,14 @@ static struct notifier_block func_args_notifier = {
 	.priority = -1,
 };
 
+/* Make the tables for tracers that were started by the kernel's command line. */
 static int __init func_args_init(void)
 {
+	mutex_lock(&func_args_mutex);
+	func_args_ready = true;
+	if (func_args_users && func_tables_make())
+		pr_warn("no memory for the types of functions, their values are hexadecimal\n");
+	mutex_unlock(&func_args_mutex);
 	return register_module_notifier(&func_args_notifier);
 }
 core_initcall(func_args_init);
@@ -393,9 +408,10 @@ core_initcall(func_args_init);
 /**
  * trace_func_args_get() - make the tables of functions, if they do not exist yet
  *
- * Must be called before trace_func_words(). Does nothing without BTF.
+ * Must be called before trace_func_words(). Does nothing without BTF. When the kernel boots,
+ * the tables are made later, by func_args_init().
  *
- * Context: process. May sleep. The first call takes tens of milliseconds.
+ * Context: process, or early boot. May sleep. The first call takes tens of milliseconds.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -404,7 +420,7 @@ int trace_func_args_get(void)
 	int ret = 0;
 
 	mutex_lock(&func_args_mutex);
-	if (!func_args_users)
+	if (!func_args_users && func_args_ready)
 		ret = func_tables_make();
 	if (!ret)
 		func_args_users++;
@@ -435,7 +451,7 @@ static bool func_print_args(struct trace_seq *s, const struct func_table *table,
 {
 	const struct btf_type *proto = func_proto(table->btf, func->id);
 	const struct btf_param *params = btf_params(proto);
-	struct trace_btf_walk w = { .btf = table->btf };
+	struct trace_btf_walk w = trace_btf_walk_args(table->btf, proto);
 	bool known = true;
 	unsigned int i;
 
@@ -518,7 +534,8 @@ void trace_func_args_put(void)
  *
  * Context: any, preemption disabled.
  *
- * Return: the numbers of words. They do not change until trace_func_args_put().
+ * Return: the numbers of words. They may change when a module comes or goes, or by
+ * trace_func_args_put().
  */
 struct trace_func_words trace_func_words(unsigned long ip)
 {

@@ -15,7 +15,8 @@ struct trace_seq;
  * struct trace_func_words - how many words of a function's values are recorded
  * @regs:	words of arguments in registers
  * @stack:	words of arguments on the stack
- * @ret:	words of the return value; 0 for void and for a value that is returned in memory
+ * @ret:	words of the return value; 0 for void, 1 for a value that is returned in memory,
+ *		which is not recorded
  *
  * Without BTF for the function these are all argument registers and one return register.
  */

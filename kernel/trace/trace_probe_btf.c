@@ -52,7 +52,7 @@ static int btf_find_param(struct traceprobe_parse_context *ctx, const char *name
 {
 	const struct btf_type *proto = btf_proto(ctx);
 	const struct btf_param *params = btf_params(proto);
-	struct trace_btf_walk w = { .btf = ctx->func.btf };
+	struct trace_btf_walk w = trace_btf_walk_args(ctx->func.btf, proto);
 	unsigned int i, number = 0;
 
 	if (str_has_prefix(name, "$arg") && kstrtouint(name + 4, 10, &number)) {
@@ -243,6 +243,32 @@ int traceprobe_btf_return_type(struct traceprobe_parse_context *ctx, int offs)
 }
 
 /**
+ * traceprobe_btf_has_arg() - does the function have an argument in that place?
+ * @ctx:	names the function
+ * @nr:		number of a register that arguments are in, from 0 on; those behind the last
+ *		one are words of the stack
+ *
+ * Return: false if BTF says that it has none; true also if that is not known.
+ */
+bool traceprobe_btf_has_arg(struct traceprobe_parse_context *ctx, unsigned int nr)
+{
+	const struct btf_type *proto = btf_proto(ctx);
+	const struct btf_param *params;
+	struct trace_btf_walk w;
+	unsigned int i;
+
+	if (!proto)
+		return true;
+	params = btf_params(proto);
+	w = trace_btf_walk_args(ctx->func.btf, proto);
+	for (i = 0; i < btf_vlen(proto); i++) {
+		if (!params[i].type || !trace_btf_next_arg(&w, params[i].type))
+			return true;
+	}
+	return nr < NR_REG_ARGUMENTS ? nr < w.regs : nr - NR_REG_ARGUMENTS < w.stack;
+}
+
+/**
  * traceprobe_btf_type() - the fetch type of the expression that was parsed last
  * @ctx:	the context it was parsed with; &traceprobe_parse_context.type is not 0
  *
@@ -265,7 +291,8 @@ const char *traceprobe_btf_type(struct traceprobe_parse_context *ctx)
 		is_signed = btf_type_kflag(t);
 	else
 		return NULL;
-	return names[is_signed][ilog2(t->size)];
+	/* Bitfields are shifted as unsigned numbers. */
+	return names[is_signed && !ctx->bit_size][ilog2(t->size)];
 }
 
 /**
@@ -297,7 +324,7 @@ static int btf_list_args(struct traceprobe_parse_context *ctx, const char **to, 
 {
 	const struct btf_type *proto = btf_proto(ctx);
 	const struct btf_param *params = btf_params(proto);
-	struct trace_btf_walk w = { .btf = ctx->func.btf };
+	struct trace_btf_walk w = trace_btf_walk_args(ctx->func.btf, proto);
 	int i, nr = 0;
 
 	for (i = 0; i < btf_vlen(proto); i++) {
