@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a hooked call costs in the core, beside what a kernel without fgraph does
- * for each of its return probes, kernel/trace/rethook.c: an instance from the
- * probe's freelist, put on the task's list, and back at return.
+ * The time that a hooked call takes in the core, compared with the base: what a kernel without
+ * fgraph does for each return probe in kernel/trace/rethook.c. That takes an instance from the
+ * probe's freelist, puts it on the task's list, and gives it back at return.
  *
- * push is the first user's part at entry, join that of each further one; pop is
- * the return with one user, and what each further one adds to it. The figures
- * are of one thread: nobody contends for the freelist, which all CPUs share. No
- * trampoline is run, and callbacks only count.
+ * "push" is the time that the first user takes at entry, "join" that of each further user. "pop"
+ * is the time of a return with one user, and what each further user adds to it. There is one
+ * thread, so nothing contends for the freelist, which all CPUs share. No trampoline is run, and
+ * callbacks only count.
  */
 #include <stdio.h>
 #include <time.h>
@@ -28,11 +28,12 @@
 
 #define ROUNDS		20000
 #define USERS		4
-/* So many calls, one within the other: all in one chunk. */
+/* How many calls are nested. Their records fit into one chunk. */
 #define DEPTH		12
 
 struct hook;
 
+/* The instance of a return probe of the base, like struct rethook_node. */
 struct node {
 	struct freelist_node	free;
 	struct node		*next;
@@ -42,6 +43,7 @@ struct node {
 	char			data[100];
 };
 
+/* A return probe of the base, like struct rethook. */
 struct hook {
 	struct freelist_head	pool;
 	void			(*handler)(struct node *node, struct hook *hook);
@@ -100,7 +102,10 @@ static noinline void base_entry(struct hook *hook, unsigned long *place)
 	preempt_enable_notrace();
 }
 
-/* Finds the first that has a real address, tells all before, gives them back. */
+/*
+ * The return of a call of the base: finds the first node with a real return address, calls the
+ * handlers up to that, and gives their nodes back.
+ */
 static noinline unsigned long base_return(unsigned long *place)
 {
 	struct node *last = task_nodes, *node;
@@ -155,14 +160,29 @@ static double now(void)
 	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-/* Each the best of all rounds: the rest was other tasks. */
+/* Nanoseconds of an entry and a return, in the fastest round: others were disturbed. */
 struct times {
 	double entry;
 	double ret;
 };
 
+/* The nanoseconds that now() takes. */
 static double clock_cost;
 
+/* Hook a call like fgraph_ftrace.c does, with preemption disabled. */
+static void hook_call(struct fgraph_ops **user, int users, struct ftrace_regs *fregs)
+{
+	bool simple = fgraph_is_simple(user[0]);
+
+	preempt_disable_notrace();
+	if (users == 1 && simple)
+		fgraph_hook_one(user[0], 1, fregs);
+	else
+		fgraph_hook_several(user, users, simple, 1, fregs);
+	preempt_enable_notrace();
+}
+
+/* Time nested calls with that many users, of the base or of fgraph. */
 static struct times time_calls(bool base, int users)
 {
 	struct times best = { 1e9, 1e9 };
@@ -189,11 +209,8 @@ static struct times time_calls(bool base, int users)
 		for (i = 0; i < DEPTH; i++) {
 			for (j = 0; base && j < users; j++)
 				base_entry(&hooks[j], slot[i]);
-			if (!base && users == 1 && fgraph_is_simple(user[0]))
-				fgraph_hook_one(user[0], 1, &fregs[i]);
-			else if (!base)
-				fgraph_hook_several(user, users, fgraph_is_simple(user[0]), 1,
-						    &fregs[i]);
+			if (!base)
+				hook_call(user, users, &fregs[i]);
 		}
 		t1 = now();
 		for (i = DEPTH; i-- > 0;) {
@@ -233,19 +250,78 @@ static void print(int n, const char *what, const char *kind, double base, double
 	       kind, base, ours, ours / base);
 }
 
+/* A kind of users: the size of their data in bytes, and whether they have an entry callback. */
+struct user_kind {
+	const char	*name;
+	size_t		size;
+	bool		entry;
+};
+
+/* Register USERS users, and set up as many hooks of the base. */
+static void register_users(const struct user_kind *kind)
+{
+	int i, j;
+
+	memset(hooks, 0, sizeof(hooks));
+	memset(entered, 0, sizeof(entered));
+	memset(returned, 0, sizeof(returned));
+	for (i = 0; i < USERS; i++) {
+		struct fgraph_ops *gops = &model_user[i].gops;
+		struct node *nodes = calloc(DEPTH, sizeof(*nodes));
+
+		hooks[i].handler = handler;
+		hooks[i].entry = kind->entry ? entry_handler : NULL;
+		for (j = 0; j < DEPTH; j++)
+			freelist_add(&nodes[j].free, &hooks[i].pool);
+		gops->entryfunc = kind->entry ? entry : NULL;
+		gops->retfunc = retfunc;
+		gops->data_size = kind->size;
+		expect(!fgraph_user_add(gops));
+	}
+}
+
+/* Print the times of a kind: those of one user are in element 0, those of USERS in 1. */
+static void print_times(int n, const struct user_kind *kind, const struct times *base,
+			const struct times *ours)
+{
+	print(n + 1, "push", kind->name, base[0].entry, ours[0].entry);
+	print(n + 2, "join", kind->name, (base[1].entry - base[0].entry) / (USERS - 1),
+	      (ours[1].entry - ours[0].entry) / (USERS - 1));
+	print(n + 3, "pop", kind->name, base[0].ret, ours[0].ret);
+	print(n + 4, "pop, each further user", kind->name,
+	      (base[1].ret - base[0].ret) / (USERS - 1),
+	      (ours[1].ret - ours[0].ret) / (USERS - 1));
+	print(n + 5, "call, 1 user", kind->name, base[0].entry + base[0].ret,
+	      ours[0].entry + ours[0].ret);
+	print(n + 6, "call, 4 users", kind->name, base[1].entry + base[1].ret,
+	      ours[1].entry + ours[1].ret);
+}
+
+/* All callbacks were called for all calls, on both sides, and no call was missed. */
+static void check_calls(const struct user_kind *kind)
+{
+	int i;
+
+	for (i = 0; i < USERS; i++) {
+		/* Only the first user was also timed alone. */
+		unsigned long calls = (unsigned long)ROUNDS * DEPTH * (i ? 1 : 2);
+
+		expect(hooks[i].returned == calls && returned[i] == calls);
+		expect(hooks[i].entered == (kind->entry ? calls : 0));
+		expect(entered[i] == hooks[i].entered);
+		expect(!hooks[i].nmissed);
+		expect(!fgraph_missed(&model_user[i].gops, FGRAPH_MISS_MEMORY));
+	}
+}
+
 int main(void)
 {
-	static const struct {
-		const char	*name;
-		size_t		size;
-		bool		entry;
-	} kinds[] = {
+	static const struct user_kind kinds[] = {
 		{ "no data", 0 },
 		{ "8 bytes, entry callback", 8, true },
 		{ "100 bytes, entry callback", 100, true },
 	};
-	unsigned long calls;
-	int i, k, n = 0;
+	int i, k;
 
 	model_init();
 	find_clock_cost();
@@ -254,48 +330,13 @@ int main(void)
 		struct times base[2], ours[2];
 
 		model_start();
-		memset(hooks, 0, sizeof(hooks));
-		memset(entered, 0, sizeof(entered));
-		memset(returned, 0, sizeof(returned));
-		for (i = 0; i < USERS; i++) {
-			struct fgraph_ops *gops = &model_user[i].gops;
-			struct node *nodes = calloc(DEPTH, sizeof(*nodes));
-			int j;
-
-			hooks[i].handler = handler;
-			hooks[i].entry = kinds[k].entry ? entry_handler : NULL;
-			for (j = 0; j < DEPTH; j++)
-				freelist_add(&nodes[j].free, &hooks[i].pool);
-			gops->entryfunc = kinds[k].entry ? entry : NULL;
-			gops->retfunc = retfunc;
-			gops->data_size = kinds[k].size;
-			expect(!fgraph_user_add(gops));
-		}
+		register_users(&kinds[k]);
 		for (i = 0; i < 2; i++) {
 			base[i] = time_calls(true, i ? USERS : 1);
 			ours[i] = time_calls(false, i ? USERS : 1);
 		}
-		print(++n, "push", kinds[k].name, base[0].entry, ours[0].entry);
-		print(++n, "join", kinds[k].name, (base[1].entry - base[0].entry) / (USERS - 1),
-		      (ours[1].entry - ours[0].entry) / (USERS - 1));
-		print(++n, "pop", kinds[k].name, base[0].ret, ours[0].ret);
-		print(++n, "pop, each further user", kinds[k].name,
-		      (base[1].ret - base[0].ret) / (USERS - 1),
-		      (ours[1].ret - ours[0].ret) / (USERS - 1));
-		print(++n, "call, 1 user", kinds[k].name, base[0].entry + base[0].ret,
-		      ours[0].entry + ours[0].ret);
-		print(++n, "call, 4 users", kinds[k].name, base[1].entry + base[1].ret,
-		      ours[1].entry + ours[1].ret);
-
-		/* Nobody was spared anything. */
-		for (i = 0; i < USERS; i++) {
-			calls = (unsigned long)ROUNDS * DEPTH * (i ? 1 : 2);
-			expect(hooks[i].returned == calls && returned[i] == calls);
-			expect(hooks[i].entered == (kinds[k].entry ? calls : 0));
-			expect(entered[i] == hooks[i].entered);
-			expect(!hooks[i].nmissed);
-			expect(!fgraph_missed(&model_user[i].gops, FGRAPH_MISS_MEMORY));
-		}
+		print_times(6 * k, &kinds[k], base, ours);
+		check_calls(&kinds[k]);
 		model_end();
 	}
 	return 0;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bounded model checking of the shadow stack, by cbmc: for all states of a small
- * one, and with interrupts between all accesses to it.
+ * Bounded model checking of the shadow stack by cbmc: for all states of a small stack, with
+ * interrupts between all accesses to it.
  *
- * An interrupt is not run, it is what it may leave behind: anything that
- * interrupt_rule() allows. And each check ends with assertions that what it ran
- * keeps that same rule. So, by induction, interrupts may nest to any depth, and
- * do any number of the things that are checked here.
+ * Interrupts are not run. Instead memory changes to anything that interrupt_rule() allows. Each
+ * check ends with the assertion that the operation which it ran keeps the same rule. So, by
+ * induction, interrupts may nest to any depth and run any number of the operations checked here.
  *
- * What is on the stack at first is arbitrary, but for what check() asserts later:
- * also what somebody has not finished. README says how small it is.
+ * The stack at the beginning is arbitrary, but for what check() asserts later, and may have
+ * incomplete records. README says how small it is.
  *
- * fgraph_stack.[ch] are copies with small chunks, and READ_ONCE() and the like
- * are those below.
+ * fgraph_stack.[ch] are copies with small chunks, see bmc.sed. READ_ONCE() and the like are
+ * replaced by those below.
  */
 #define _FAKE_H
 #include <limits.h>
@@ -23,7 +22,7 @@
 #include <linux/compiler.h>
 #include <linux/list.h>
 
-/* The other tests' compiler looks at these. */
+/* Sizes differ here. The other tests compile the original assertions. */
 #undef static_assert
 #define static_assert(cond)
 
@@ -44,10 +43,10 @@
 #undef barrier
 
 /*
- * Of memory, cbmc knows only as a number what was a pointer: see at(). Headers
- * are the words that are no pointers. Interrupts leave alone what is passed on
- * the way down; it does not matter whether they come before or after an access
- * there, and passed() sees to that.
+ * Memory is an array of numbers, and at() makes a pointer of a number. Headers are the words that
+ * are not pointers. Interrupts do not change the slots that are passed on the way down from the
+ * top, so for an access there it does not matter whether an interrupt comes before or after it;
+ * passed() asserts that headers are only accessed there.
  */
 #define IS_HEAD(type)							\
 	(__builtin_types_compatible_p(type, unsigned long) ||		\
@@ -111,15 +110,11 @@ static void *at(unsigned long p)
 
 #include "fgraph_stack.c"
 
-/*
- * What memory is to be like.
- */
-
 #define slots_between(a, b)	((1UL << (b)) - (1UL << (a)))
 
 /*
- * The chunks: where their headers are, and their ends. They are linked in this
- * order; one that is not taken may not be there.
+ * The slots of the headers of the chunks, and those behind their ends. Chunks are linked in this
+ * order, but a chunk that is not taken may be missing.
  */
 #if BIG == 1
 static const unsigned char header[] = { 1, N, 3 * N };
@@ -130,14 +125,14 @@ static const unsigned char end[] = { N, 2 * N, 4 * N };
 #endif
 
 static struct fgraph_stack stack;
-/* The others, when taken; linked later. */
+/* Which chunks fgraph_chunk_take() has returned. They are linked a little later. */
 static bool taken[3] = { true };
-/* The call: its return address, where that is, and what stands there. */
+/* The call: the place of its return address, the real one, and the one that is in the place. */
 static unsigned long retp, real, place;
 
 #define TRAMPOLINE		1UL
 
-/* What is not set may be anything. */
+/* For cbmc, a variable that is not initialised has any value. */
 static unsigned long any(void)
 {
 	unsigned long value;
@@ -171,17 +166,22 @@ static int chunk_at(int slot)
 #define next_of(m, c)		((m)[header[c] * 8 + 2])
 #define end_of(m, c)		((m)[header[c] * 8 + 3])
 
+/**
+ * struct view - what look() finds in memory
+ * @links_ok:	chunks are linked as they should be
+ * @linked:	which chunks are linked
+ * @leads_down:	headers lead from the top down to the bottom
+ * @passed:	slots of the records and chunk headers on the way down, one bit each
+ * @headers:	those of them that are headers
+ * @dirty:	slots whose first word should be zero and is not
+ * @found:	there is a frame for the call, and it has the real return address
+ */
 struct view {
-	/* Chunks are linked as they should be, and which are. */
 	bool		links_ok;
 	bool		linked[3];
-	/* From the top, headers lead down to the bottom. */
 	bool		leads_down;
-	/* Slots that are passed so, and those of them that are headers. */
 	u16		passed, headers;
-	/* Slots with a header that is not zero but should be. */
 	u16		dirty;
-	/* An unwinder finds a frame for the call, and the right return address. */
 	bool		found;
 };
 
@@ -204,6 +204,7 @@ static bool links_ok(const unsigned long *m, bool *linked)
 	       (!linked[2] || (taken[2] && chunk_ok(m, 2)));
 }
 
+/* Walk from the top down to the bottom. The loop has a fixed number of turns, for cbmc. */
 static struct view look(const unsigned long *m)
 {
 	u16 passed = 0, headers = 0, dirty = 0;
@@ -248,7 +249,7 @@ static struct view look(const unsigned long *m)
 	};
 }
 
-/* Does a chunk that nothing is in lead down to the top, past empty slots? */
+/* Does the header of an empty chunk lead to the top, or to free slots above it? */
 static bool leads_to(int top, const unsigned long *m, const bool *linked, int c, bool lower)
 {
 	int slot = slot_of(below_of(m, c));
@@ -262,7 +263,7 @@ static bool way_ok(int top, const unsigned long *m, const bool *linked, int c)
 	return leads_to(top, m, linked, c, c == 2 && leads_to(top, m, linked, 1, false));
 }
 
-/* What is left of memory that was @m when an interrupt or a check is over. */
+/* Which parts of the rule hold for memory that was @m before and is @then after an interrupt. */
 struct rule {
 	bool	clean, headers, data, way, outside;
 };
@@ -298,7 +299,7 @@ static struct rule interrupt_rule(unsigned long top, const unsigned long *m, con
 				  (linked[c] || (same && same_next && same_below));
 		} else {
 			bool same_head = a[0] == b[0];
-			/* The words behind are as the sixth. */
+			/* The last two words are treated like the sixth. */
 			bool same = a[1] == b[1] && a[2] == b[2] && a[3] == b[3] &&
 				    a[4] == b[4] && a[5] == b[5];
 
@@ -311,15 +312,15 @@ static struct rule interrupt_rule(unsigned long top, const unsigned long *m, con
 	return (struct rule) { clean, headers, data, way, outside };
 }
 
-/* As it is now, and as it was at the beginning. */
+/* The stack as it is now, and what end_as_begun() compares it with. */
 static struct view now, then;
 static unsigned long then_mem[WORDS];
 static bool then_taken[3];
 static unsigned long then_top;
 
 /*
- * Leave what the rule allows, and no more: mem becomes as @left where it may
- * change. @take: which chunks are added, if they may be.
+ * Change memory as much as the rule allows: mem becomes @left where it may change. @take says
+ * which chunks are added, if they may be.
  */
 static void leave(const unsigned long *left, unsigned long take)
 {
@@ -356,6 +357,7 @@ static void leave(const unsigned long *left, unsigned long take)
 	__CPROVER_assume(way);
 }
 
+/* An interrupt: memory changes in any way that the rule allows. */
 static void interrupt(void)
 {
 	unsigned long left[WORDS];
@@ -363,13 +365,14 @@ static void interrupt(void)
 	leave(left, any());
 }
 
-/* Records that were abandoned at first, and those that were not dropped yet. */
+/* Records of abandoned calls at the beginning, and those that were not dropped since. */
 static u16 was_dead, dead;
+/* Interrupts may drop records of abandoned calls. */
 static bool reaps;
 
 /*
- * An interrupt may drop those on top, if they are complete. What others then push
- * there is not kept in memory, see is_free().
+ * An interrupt may drop records of abandoned calls from the top, if they are complete. Records that
+ * interrupts then push there are not in mem, see is_free().
  */
 static void reap(void)
 {
@@ -411,7 +414,7 @@ static void passed(const unsigned long *p)
 			 "P5: only what interrupts leave alone");
 }
 
-/* The word there; cbmc is much slower with bytes. */
+/* The element of mem for a pointer, as cbmc is much slower with byte addresses. */
 static unsigned long *word(const unsigned long *p)
 {
 	return &mem[((unsigned long)p - (unsigned long)mem) / 8 % WORDS];
@@ -425,7 +428,10 @@ static void store(unsigned long *p, unsigned long value)
 		*word(p) = value;
 }
 
-/* The core reads that only where interrupts reap; any data may be there by now. */
+/*
+ * Is this a word of a free slot? The core reads such words only where interrupts may have dropped
+ * the record meanwhile: then there may be any data.
+ */
 static bool is_free(const unsigned long *p)
 {
 	unsigned char s = slot_of((unsigned long)p);
@@ -436,7 +442,7 @@ static bool is_free(const unsigned long *p)
 static unsigned long read_head(const unsigned long *p)
 {
 	passed(p);
-	/* Places are read so, too. */
+	/* &fgraph_frame.retp is also read by this function: it may be anything in a free slot. */
 	if (reaps && is_free(p))
 		return ((unsigned long)p - (unsigned long)mem) % FGRAPH_SLOT ? any() : 0;
 	return *word(p);
@@ -454,9 +460,9 @@ static void write_head(unsigned long *p, unsigned long head)
 }
 
 /*
- * A reader changes nothing, so of the words that it reads no others change than
- * links to chunks that are added, and it does not matter what else is new: all
- * interrupts may have been before, if it sees what was there then.
+ * The operation only reads. Of the words that it reads, interrupts change only links to new
+ * chunks, so all interrupts are taken to happen at the beginning, and a link may be read as it was
+ * before or after them.
  */
 static bool reader;
 
@@ -471,7 +477,7 @@ static void *read_link(const unsigned long *p, bool next)
 		if (is_free(p))
 			return at(any());
 	}
-	/* Of those that may be there now, interrupts change no others. */
+	/* See @reader: the link is the current one, or the one of the beginning. */
 	if (reader && next)
 		return at(any() & 1 ? *word(p) : then_mem[word(p) - mem]);
 	if (next)
@@ -489,7 +495,7 @@ static void write_link(unsigned long *p, unsigned long link)
 	check();
 }
 
-/* After each store: what an interrupt may rely on, in addition to its rule. */
+/* Called after each store: assert what an interrupt may rely on. */
 static void check(void)
 {
 	now = look(mem);
@@ -508,7 +514,7 @@ static void set_place(unsigned long ret)
 	check();
 }
 
-/* Where the top is when the record there is dropped. */
+/* Where the top must be after the record @rec was dropped. */
 static unsigned long popped_to(unsigned long rec)
 {
 	unsigned long top = rec - fgraph_size(mem[slot_of(rec) * 8]);
@@ -518,7 +524,7 @@ static unsigned long popped_to(unsigned long rec)
 	       CHUNKS == 3 && slot == header[2] ? below_of(mem, 2) : top;
 }
 
-/* What is to be then: as now, but with the top there, and what is above dropped. */
+/* Note what the stack must be in the end: as it is now, but with its top at @top. */
 static void remember(unsigned long top)
 {
 	void *was = stack.top;
@@ -532,7 +538,7 @@ static void remember(unsigned long top)
 	then_top = top;
 }
 
-/* Where headers are at first: one bit for each slot. The rest follows. */
+/* Restrict the stack at the beginning to headers in the slots of @shape, one bit for each. */
 static void set_shape(u16 shape)
 {
 	unsigned char s, c, top[3] = { header[0], header[1], header[2] };
@@ -564,6 +570,7 @@ static void set_shape(u16 shape)
 	}
 }
 
+/* Make an arbitrary stack that keeps the rules. */
 static void begin(void)
 {
 	unsigned long start[WORDS];
@@ -588,6 +595,7 @@ static void begin(void)
 	remember((unsigned long)stack.top);
 }
 
+/* Assert the rule for the operation. @popped: it has left no new record on top. */
 static void end_as_begun(bool popped)
 {
 	struct rule r;
@@ -627,11 +635,11 @@ void fgraph_chunk_refill(void)
 {
 }
 
-/* The watched word of private data, and what it should be. */
+/* An arbitrary word of private data that is watched: its index in mem, and its value. */
 static int watch;
 static unsigned long watched;
 
-/* A user writes all of its data. */
+/* A user writes all of its data. @inside is the first word of data within a header. */
 static void write_data(void *rec, unsigned long head, int inside)
 {
 	int slot = slot_of((unsigned long)rec), below = fgraph_slots(head);
@@ -666,7 +674,7 @@ static size_t any_size(void)
 	return size;
 }
 
-/* What a complete record with so much data says of itself. */
+/* The header of a complete record with @size bytes of data. */
 static unsigned long head_of(enum fgraph_kind kind, size_t size)
 {
 	return kind | (unsigned long)fgraph_slots_below(size) << FGRAPH_BELOW_SHIFT;
@@ -689,7 +697,7 @@ static struct fgraph_frame *hook(unsigned long tail)
 	return frame;
 }
 
-/* A call is hooked, or missed. */
+/* A call is hooked, or missed without memory. */
 void check_push(void)
 {
 	struct fgraph_frame *frame;
@@ -701,7 +709,7 @@ void check_push(void)
 	end_as_begun(!frame);
 }
 
-/* A record is dropped, complete or not. */
+/* The top record is dropped, whether it is complete or not. */
 void check_pop(void)
 {
 	unsigned long rec;
@@ -714,7 +722,7 @@ void check_pop(void)
 	end_as_begun(true);
 }
 
-/* One more user of a call that is hooked; or not, if there is no memory. */
+/* Another user joins a hooked call, or misses it without memory. */
 void check_join(void)
 {
 	size_t size = any_size();
@@ -735,7 +743,7 @@ void check_join(void)
 	end_as_begun(!entry);
 }
 
-/* A call returns: its frame is dropped with its entries, each of which leads to the next. */
+/* A call returns by the fast path: its frame and its entries are FGRAPH_LINKED. */
 void check_linked(void)
 {
 	unsigned char s, top, slot = any();
@@ -758,7 +766,7 @@ void check_linked(void)
 	end_as_begun(true);
 }
 
-/* The return address is looked for. */
+/* An unwinder looks for the return address. */
 void check_unwind(void)
 {
 	unsigned long cursor = 0;
@@ -775,8 +783,8 @@ void check_unwind(void)
 }
 
 /*
- * The frame in slot 2 is alive, what is above was abandoned. Some of that may not be
- * complete, and entries are of a frame in slot 3.
+ * The frame in slot 2 is alive, and the records above it are of abandoned calls. Some of these may
+ * be incomplete. Entries belong to a frame in slot 3.
  */
 static void abandon(void)
 {
@@ -789,7 +797,7 @@ static void abandon(void)
 		if (!(now.headers >> s & 1) || s == header[1])
 			continue;
 		was_dead |= 1UL << s;
-		/* Deeper on the machine stack. */
+		/* Abandoned calls are inner ones: their places are lower on the machine stack. */
 		if (kind == FGRAPH_FRAME)
 			__CPROVER_assume(mem[2 * 8 + 4] - mem[s * 8 + 4] - 1 < THREAD_SIZE);
 		else if (kind == FGRAPH_ENTRY)
@@ -810,7 +818,7 @@ static void end_abandoned(bool on_top)
 	__CPROVER_assert(mem[2 * 8] == then_mem[2 * 8], "P3: its header is as it was");
 }
 
-/* What lies above a frame that returns is dropped; also by interrupts. */
+/* Records above a frame that returns are dropped, also by interrupts. */
 void check_uncover(void)
 {
 	begin();
@@ -818,7 +826,7 @@ void check_uncover(void)
 	end_abandoned(fgraph_stack_uncover(&stack, at(address(2))));
 }
 
-/* The same for a record whose top was left behind. */
+/* fgraph_stack_pop_above() drops the records, also where interrupts do. */
 void check_above(void)
 {
 	begin();
@@ -827,7 +835,7 @@ void check_above(void)
 	end_abandoned(true);
 }
 
-/* The same as interrupts do, where these do so, too. */
+/* fgraph_stack_reap() drops the records, also where interrupts do. */
 void check_reap(void)
 {
 	begin();

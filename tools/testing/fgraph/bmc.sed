@@ -1,4 +1,5 @@
-# Copies of the core for bmc.c: small chunks, and each word by name.
+# Makes the copies of fgraph_stack.[ch] for bmc.c: chunks are small, and all accesses
+# to words that others may change go through READ_ONCE() or store().
 s/4096UL$/(N * 64UL)/
 s/8192UL$/(N * 128UL)/
 /READ_ONCE/!s/\(\(struct fgraph_entry \*\)rec\)->frame|\<((c|next)->end|(frame|than)->retp)\>/READ_ONCE(&)/g

@@ -1,21 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# One run of cbmc for each check of bmc.c: NAME.GROW or NAME.GROW.SHAPE, where GROW
-# is 1 if chunks may be added, and SHAPE is which slots have a header at first, if
-# not any. Called by make bmc, with the command in CBMC. README says more.
+# Runs cbmc once for each argument, NAME.GROW or NAME.GROW.SHAPE: check_NAME() of
+# bmc.c; GROW is 1 if chunks may be added; SHAPE says which slots have a header at
+# the beginning, one bit for each, without it any may. Called by "make bmc", with
+# the command in CBMC. README says more.
 #
-# cadical needs half the time of cbmc's own solver, but there is no trace then.
+# If cadical is installed, it solves the problem: that takes half the time of cbmc's
+# own solver, but gives no trace of a failure.
 
 command -v cbmc >/dev/null || {
 	echo "ok bmc # SKIP no cbmc: Debian 11 and 13 have it, 12 does not"
 	exit 0
 }
 
-# Seconds of CPU time, of each program.
+# The limit of CPU time of each program, in seconds.
 ulimit -t "${BMC_TIME:=900}"
 
-# 0 if it passes.
+# solve ARGUMENT...: runs cbmc; status 0 if the check passes.
 solve()
 {
 	if ! command -v cadical >/dev/null; then
@@ -28,7 +30,7 @@ solve()
 		r=$?
 		rm -f "$log.cnf"
 		[ $r != 20 ] || return 0
-		# Which one is it?
+		# The check fails: cbmc solves it again, for a trace.
 		[ $r != 10 ] || $CBMC "$@" --trace bmc.c >"$log" 2>&1
 		return $r
 	fi

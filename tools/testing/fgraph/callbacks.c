@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Callbacks of users. They can be interrupted at each instruction, too. */
+/* The callbacks of the model's users. Like the core, they are interrupted at each instruction. */
 #include "model.h"
 
 static __always_inline void write_data(const struct entry *e, void *data)
@@ -29,7 +29,7 @@ void model_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, voi
 	void *parent;
 	int nr;
 
-	/* Who was not told of the entry has written nothing yet. */
+	/* A silent user had no entry callback to write its data. */
 	if (silent)
 		write_data(e, data);
 	if (container_of(gops, struct user, gops)->ask) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* As much of a kernel as fgraph's core sees of one. */
+/* The parts of the kernel that fgraph's core uses, see fake.h. */
 #include "fake.h"
 
 int fake_preempt_count;
@@ -17,7 +17,7 @@ long fake_allocs;
 static struct irq_work *irq_works;
 static struct work_struct *works;
 
-/* Never run: only their addresses count. */
+/* The trampolines never run; only their addresses are used. */
 __aligned(64) void fgraph_trampoline_light(void)
 {
 	abort();
@@ -29,8 +29,8 @@ __aligned(64) void fgraph_trampoline_full(void)
 }
 
 /*
- * Chunks that are free. Those of a size are in one piece of memory. A sanitizer
- * sees more if there is none of this.
+ * The free chunks of a size, all from one piece of memory. With FAKE_MALLOC chunks come from
+ * malloc() instead, for which a sanitizer notices accesses after a free.
  */
 struct pool {
 	size_t			size;
@@ -40,7 +40,7 @@ struct pool {
 
 static struct pool pools[] = { { 4096 }, { 8192 } };
 
-/* At the end, so that the first word is no pointer for whoever still looks. */
+/* The link is at the end of a free chunk, so that its first word is no valid pointer. */
 static void **next_free(struct pool *pool, void *p)
 {
 	return p + pool->size - sizeof(p);
@@ -74,13 +74,13 @@ static void pool_put(struct pool *pool, void *p)
 	free(p);
 	return;
 #endif
-	/* Whoever still looks there is seen. */
+	/* Poison the chunk, so that a later use of it is noticed. */
 	memset(p, 0xa5, pool->size);
 	*next_free(pool, p) = pool->free;
 	pool->free = p;
 }
 
-/* As kmalloc(): powers of two are aligned to themselves. */
+/* Like kmalloc(), this aligns a size that is a power of two to itself. */
 void *kzalloc(size_t size, int gfp)
 {
 	void *p;
@@ -95,7 +95,7 @@ void *kzalloc(size_t size, int gfp)
 	return p;
 }
 
-/* Only the table of users asks for this, and never gives it back. */
+/* Only the table of users calls this, and never frees the memory. */
 void *kcalloc(size_t nr, size_t size, int gfp)
 {
 	if (!fake_memory_left)
@@ -142,7 +142,7 @@ void fake_run_irq_works(void)
 {
 	struct irq_work *work, *next = irq_works;
 
-	/* What is queued meanwhile is for the next interrupt. */
+	/* Works that are queued meanwhile wait for the next call. */
 	irq_works = NULL;
 	while ((work = next)) {
 		next = work->next;
@@ -213,7 +213,7 @@ void ida_free(struct ida *ida, unsigned int id)
 	ida->used[id] = 0;
 }
 
-/* Copies the per-CPU data of CPU 0 for the others. */
+/* Make copies of CPU 0's per-CPU data for the other CPUs. */
 void fake_init(void)
 {
 	size_t size = __stop_fake_percpu - __start_fake_percpu;

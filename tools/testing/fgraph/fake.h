@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * As much of a kernel as fgraph's core sees of one: tasks, CPUs, contexts,
- * memory. One thread plays all of them; what runs when is up to the test.
+ * The parts of the kernel that fgraph's core uses: tasks, CPUs, contexts, memory. All of them
+ * are simulated in one thread, and the test decides what runs when.
  */
 #ifndef _FAKE_H
 #define _FAKE_H
@@ -24,7 +24,7 @@
 #define GFP_NOWAIT		0x10
 #define __GFP_NOWARN		0x20
 
-/* What went wrong, to be printed. */
+/* Called when @what should hold but does not. Each test defines it. */
 void __noreturn fake_fail(const char *file, int line, const char *what);
 
 #define expect(cond)							\
@@ -41,14 +41,13 @@ void __noreturn fake_fail(const char *file, int line, const char *what);
 		__warn;							\
 	})
 
-/* One thread: nothing races. */
 #define __no_kcsan
-/* Nor here. */
+/* There is one thread, so nothing races. */
 #define data_race(expr)		(expr)
 
 #include <linux/kernel.h>
 
-/* Atomic operations. One thread, but interrupts in between. */
+/* Atomic operations. There is one thread, but interrupts may come in between. */
 #define atomic_read(v)		READ_ONCE((v)->counter)
 #define atomic_inc(v)		((void)__atomic_fetch_add(&(v)->counter, 1, __ATOMIC_SEQ_CST))
 #define atomic_dec_and_test(v)	(!__atomic_sub_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST))
@@ -58,11 +57,11 @@ void __noreturn fake_fail(const char *file, int line, const char *what);
 #define atomic_long_sub(i, v)	((void)__atomic_fetch_sub(&(v)->counter, i, __ATOMIC_SEQ_CST))
 #define atomic_long_inc(v)	atomic_long_add(1, v)
 #define atomic_long_dec(v)	atomic_long_sub(1, v)
-/* All that has an order in one thread. */
+/* Barriers only have to keep the compiler from reordering, as there is one thread. */
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
-/* Likewise. */
+/* There is one thread. */
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
-/* Likewise. */
+/* There is one thread. */
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define xchg(p, v)		__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
 #define cmpxchg(p, o, n)						\
@@ -77,12 +76,12 @@ void __noreturn fake_fail(const char *file, int line, const char *what);
 	})
 
 #define cmpxchg_local(p, o, n)	cmpxchg(p, o, n)
-/* Contexts. */
+/* How often preemption is disabled. */
 extern int fake_preempt_count;
-/* 0 task, 1 softirq, 2 interrupt, 3 NMI. */
+/* The context: 0 for a task, 1 for a softirq, 2 for an interrupt, 3 for an NMI. */
 extern int fake_context;
 
-/* As the kernel counts: also how often preemption is disabled. */
+/* The kernel's bits of preempt_count(); fake_context_count[] has those of each context. */
 #define SOFTIRQ_OFFSET		0x100
 #define HARDIRQ_MASK		0xf0000
 #define NMI_MASK		0xf00000
@@ -93,7 +92,7 @@ extern const int fake_context_count[4];
 
 static __always_inline void preempt_disable_notrace(void)
 {
-	/* What is read before may be of before: the compiler decides. */
+	/* The first barrier keeps reads that come before this from being moved behind it. */
 	barrier();
 	fake_preempt_count++;
 	barrier();
@@ -132,7 +131,7 @@ static inline void *task_stack_page(struct task_struct *t)
 	return t->stack;
 }
 
-/* CPUs. A pointer to per-CPU data is that of CPU 0. */
+/* CPUs. A pointer to per-CPU data points to the data of CPU 0. */
 #define FAKE_CPUS		3
 
 extern int fake_cpu;
@@ -142,7 +141,7 @@ extern char __start_fake_percpu[], __stop_fake_percpu[];
 
 #define per_cpu_ptr(p, cpu)						\
 	({								\
-		/* The compiler is not to know of which variable. */	\
+		/* Keep the compiler from knowing the variable. */	\
 		void *__ptr = (p);					\
 									\
 		asm("" : "+r" (__ptr));					\
@@ -177,8 +176,9 @@ static __always_inline int smp_processor_id(void)
 	return fake_cpu;
 }
 
-/* Memory. How many allocations succeed before all fail; -1: all succeed. */
+/* How many allocations succeed before all fail; -1 if all succeed. */
 extern int fake_memory_left;
+/* The number of chunks that are allocated. */
 extern long fake_allocs;
 
 void *kzalloc(size_t size, int gfp);
@@ -205,7 +205,7 @@ static inline void mutex_unlock(struct mutex *m)
 	m->locked = false;
 }
 
-/* What runs later: when the test says so. */
+/* irq_works and works run when the test calls fake_run_irq_works() or fake_run_works(). */
 struct irq_work {
 	void			(*func)(struct irq_work *work);
 	struct irq_work		*next;
@@ -232,7 +232,7 @@ struct work_struct {
 void schedule_work(struct work_struct *work);
 void flush_work(struct work_struct *work);
 
-/* Interrupts are on, and all pending work of them and of tasks is done. */
+/* Run all pending irq_works, or works. */
 void fake_run_irq_works(void);
 void fake_run_works(void);
 
@@ -243,7 +243,7 @@ struct ida {
 
 #define DEFINE_IDA(i)		struct ida i
 
-/* Where the search for one that is limited begins: as if those below were taken. */
+/* ida_alloc_max() treats lower ids as used. */
 extern unsigned int fake_lowest_id;
 
 int ida_alloc_max(struct ida *ida, unsigned int max, int gfp);
@@ -258,7 +258,7 @@ struct ftrace_regs {
 
 struct ftrace_ops;
 
-/* No handler of a kprobe runs. */
+/* No handler of a kprobe ever runs here. */
 #define kprobe_running()	false
 
 void fake_init(void);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random sequences of all that can happen: each byte is a thing to do, some take
- * more bytes. What the core does is held against model.c.
+ * Random sequences of all that can happen: a byte of the input says what to do next, and some
+ * actions take more bytes. The core is compared with the model of model.c.
  *
- * With libFuzzer, or by itself: then files are replayed that are named, and so
- * many random sequences.
+ * Built for libFuzzer, or with REPLAY as a program: its arguments are files with sequences to be
+ * replayed, and the number of random sequences to run after them.
  */
 #include <stdio.h>
 
 #include "model.h"
 
 #define CONTEXTS	3
-/* Few, so that they meet. */
+/* There are few users, so that they often join each other's frames. */
 #define USERS		8
 #define CONTEXT_CALLS	12
 #define CONTEXT_STACK	(PLACE_WORDS * (CONTEXTS * CONTEXT_CALLS + 16))
@@ -19,19 +19,21 @@
 static const unsigned char *input, *input_end;
 static const char *input_name;
 
-/* Interrupts that are on, each with how many calls there were before. */
+/* The interrupts that are running, each with what it interrupted. */
 static struct {
+	/* The number of calls of the task at that time. */
 	int		calls;
 	int		context;
 	unsigned long	*sp;
 } contexts[CONTEXTS];
 
 static int nr_contexts;
-/* Newer ones are lower, as on a stack: a call further out is never below. */
+/* Machine stacks of interrupts. Newer ones are lower, so that an outer call is never below. */
 static unsigned long context_stack[CONTEXTS + 1][CONTEXT_STACK];
 
-/* What callbacks are to do. */
+/* How many more callbacks make a call. */
 static int in_callbacks;
+/* How many callbacks that make a call are nested. */
 static int callback_depth;
 
 void fake_fail(const char *file, int line, const char *what)
@@ -42,16 +44,19 @@ void fake_fail(const char *file, int line, const char *what)
 	abort();
 }
 
+/* The next byte of the input, as a number below @below; 0 behind the end. */
 static unsigned int get(unsigned int below)
 {
 	return input < input_end ? *input++ % below : 0;
 }
 
+/* The number of calls that the current context has made. */
 static int calls_here(void)
 {
 	return model_now->nr_calls - (nr_contexts ? contexts[nr_contexts - 1].calls : 0);
 }
 
+/* May the current context make another call? */
 static bool room(void)
 {
 	if (model_now->nr_calls >= MAX_CALLS - 12)
@@ -59,7 +64,7 @@ static bool room(void)
 	return !nr_contexts || calls_here() < CONTEXT_CALLS;
 }
 
-/* One user, or all that are linked from there on. */
+/* Hook a call for one user, or for that user and all linked behind it. */
 static void hook(struct call *c)
 {
 	unsigned int i = get(2 * USERS);
@@ -71,8 +76,8 @@ static void hook(struct call *c)
 }
 
 /*
- * A callback is interrupted, or calls what is hooked, too. Where what it calls is
- * abandoned, that would hide the end of the callback if it were not dropped.
+ * A callback is interrupted, or calls a function, which is hooked. The callback may only abandon
+ * its call if @drops: otherwise the record would stay on top and say that a callback runs.
  */
 static void in_callback(bool drops)
 {
@@ -111,12 +116,18 @@ static void do_register(void)
 		0, 8, 24, 25, 32, 40, 48, 64, 72, 100, 256, 1000, 2000, 3904, 3912, 4000,
 		FGRAPH_MAX_DATA_SIZE, FGRAPH_MAX_DATA_SIZE + 1,
 	};
-	struct user *u = &model_user[get(USERS)];
-	size_t size = sizes[get(ARRAY_SIZE(sizes))];
-	unsigned int flags = get(16);
-	bool traced = flags & 8;
+	unsigned int flags;
+	struct user *u;
+	size_t size;
+	bool traced;
 	int ret;
 
+	if (nr_contexts)
+		return;
+	u = &model_user[get(USERS)];
+	size = sizes[get(ARRAY_SIZE(sizes))];
+	flags = get(16);
+	traced = flags & 8;
 	if (u->gops.user.tag) {
 		expect(fgraph_user_add(&u->gops) == -EBUSY);
 		return;
@@ -125,7 +136,7 @@ static void do_register(void)
 	u->veto = get(4) ? 0 : get(256);
 	u->ask = get(2);
 	u->silent = get(2);
-	/* Ids are used again, or not. */
+	/* The id of an unregistered user is used again, or not. */
 	fake_lowest_id = 64 * get(3) + get(2);
 	ret = model_register(u, size, flags, traced);
 	if (size > FGRAPH_MAX_DATA_SIZE)
@@ -134,7 +145,7 @@ static void do_register(void)
 		expect(!ret || (ret == -ENOMEM && fake_memory_left >= 0));
 }
 
-/* In any order, some of them not registered. */
+/* Link users in any order, some of which may not be registered. */
 static void do_link(void)
 {
 	struct user *users[USERS];
@@ -153,8 +164,11 @@ static void do_link(void)
 
 static void do_unregister(void)
 {
-	struct user *u = &model_user[get(USERS)];
+	struct user *u;
 
+	if (nr_contexts)
+		return;
+	u = &model_user[get(USERS)];
 	model_check_missed(u);
 	if (u->gops.user.tag) {
 		expect(!model_unregister(u));
@@ -177,7 +191,7 @@ static void do_call(void)
 	model_body(c);
 }
 
-/* Many calls, so that chunks are filled. */
+/* Make many nested calls, so that chunks are filled. */
 static void do_recurse(void)
 {
 	struct user *u = &model_user[get(USERS)];
@@ -215,7 +229,7 @@ static void do_abandon(void)
 	if (n > calls_here())
 		n = calls_here();
 	model_abandon(n);
-	/* As an idle task whose CPU comes up again. */
+	/* An idle task whose CPU comes up again resets its stack. */
 	if (!model_now->nr_calls && n && fgraph_nr_users && get(2)) {
 		fgraph_reset_task(fake_current);
 		expect(!fake_current->fgraph_stack ||
@@ -293,14 +307,63 @@ static void do_unwind(void)
 	model_check(t);
 }
 
-/* How those who are linked are hooked: less than 0 by the size, which is no input. */
-/* By the name that libFuzzer knows. */
+static void do_return_one(void)
+{
+	do_return(1);
+}
+
+static void do_return_many(void)
+{
+	do_return(get(80));
+}
+
+static void do_switch(void)
+{
+	if (!nr_contexts)
+		model_switch(get(MAX_TASKS));
+}
+
+static void do_exit(void)
+{
+	int i = get(MAX_TASKS);
+
+	if (&model_task[i] != model_now)
+		model_exit_task(i);
+}
+
+static void do_in_callbacks(void)
+{
+	in_callbacks = get(8);
+}
+
+/* Actions that are more interesting are there more than once. */
+static void (*const actions[])(void) = {
+	[0 ... 1] = do_register,
+	[2] = do_unregister,
+	[3 ... 7] = do_call,
+	[8] = do_recurse,
+	[9] = do_tail,
+	[10 ... 11] = do_return_one,
+	[12] = do_return_many,
+	[13] = do_abandon,
+	[14] = do_interrupt,
+	[15] = do_interrupt_end,
+	[16] = do_switch,
+	[17] = do_exit,
+	[18] = do_cpu,
+	[19] = do_memory,
+	[20] = do_drain,
+	[21] = do_works,
+	[22 ... 24] = do_link,
+	[25] = do_in_callbacks,
+};
+
+/* Runs one sequence. libFuzzer calls it by the name LLVMFuzzerTestOneInput. */
 int fuzz(const unsigned char *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
 
 int fuzz(const unsigned char *data, size_t size)
 {
 	static bool ready;
-	int i;
 
 	if (!ready)
 		model_init();
@@ -313,68 +376,7 @@ int fuzz(const unsigned char *data, size_t size)
 	model_in_callback = in_callback;
 
 	while (input < input_end) {
-		switch (get(26)) {
-		case 0:
-		case 1:
-			if (!nr_contexts)
-				do_register();
-			break;
-		case 2:
-			if (!nr_contexts)
-				do_unregister();
-			break;
-		case 3 ... 7:
-			do_call();
-			break;
-		case 8:
-			do_recurse();
-			break;
-		case 9:
-			do_tail();
-			break;
-		case 10 ... 11:
-			do_return(1);
-			break;
-		case 12:
-			do_return(get(80));
-			break;
-		case 13:
-			do_abandon();
-			break;
-		case 14:
-			do_interrupt();
-			break;
-		case 15:
-			do_interrupt_end();
-			break;
-		case 16:
-			if (!nr_contexts)
-				model_switch(get(MAX_TASKS));
-			break;
-		case 17:
-			i = get(MAX_TASKS);
-			if (&model_task[i] != model_now)
-				model_exit_task(i);
-			break;
-		case 18:
-			do_cpu();
-			break;
-		case 19:
-			do_memory();
-			break;
-		case 20:
-			do_drain();
-			break;
-		case 21:
-			do_works();
-			break;
-		case 22 ... 24:
-			do_link();
-			break;
-		default:
-			in_callbacks = get(8);
-			break;
-		}
+		actions[get(ARRAY_SIZE(actions))]();
 		do_unwind();
 		model_check_memory();
 	}
@@ -410,6 +412,20 @@ static unsigned long random_number(void)
 	return x;
 }
 
+static void replay_random(int runs)
+{
+	int i;
+
+	input_name = "random";
+	for (i = 0; i < runs; i++) {
+		size_t size = random_number() % 1000, j;
+
+		for (j = 0; j < size; j++)
+			buffer[j] = random_number() >> 11;
+		fuzz(buffer, size);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int i, n = 0, runs = 0;
@@ -424,14 +440,7 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("ok 1 replay: corpus # %d files\n", n);
-	input_name = "random";
-	for (i = 0; i < runs; i++) {
-		size_t size = random_number() % 1000, j;
-
-		for (j = 0; j < size; j++)
-			buffer[j] = random_number() >> 11;
-		fuzz(buffer, size);
-	}
+	replay_random(runs);
 	printf("ok 2 replay: random # %d runs, %lu checks\n", runs, model_checks);
 	return 0;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# Puts a call of step_entry before each instruction of what the compiler made:
-# those start with a lower case letter. The call changes no flags, and is made
-# only while step_left is not zero.
+# Puts a call of step_entry before each instruction of the compiler's assembly:
+# lines with an instruction start with a lower case letter. The call changes no
+# flags, and is made only while step_left is not zero.
 
 /^[ \t]*\.(text|section|data|bss)/ {
 	code = /\.text/

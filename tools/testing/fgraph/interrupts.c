@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The users of step.c's scenarios, and what interrupts these. */
+/* The users of step.c, and the kinds of interrupts. */
 #include "step.h"
 
 void link_users(const int *users, int nr)
@@ -27,7 +27,7 @@ void register_users(bool big, bool many)
 	static const struct {
 		size_t		size;
 		unsigned int	flags;
-		/* Not by way of ftrace. */
+		/* The user is called by a kprobe, not by ftrace. */
 		bool		probe;
 		bool		silent;
 	} users[] = {
@@ -44,9 +44,9 @@ void register_users(bool big, bool many)
 		[CHAIN_24] = { 24, FGRAPH_FULL_REGS, true, true },
 		[CHAIN_ENTRY] = { 8, FGRAPH_FULL_REGS, true },
 		[CHAIN_DATA] = { 100, FGRAPH_FULL_REGS, true, true },
-		/* Is told of entries alone. */
+		/* It has no return callback. */
 		[CHAIN_NEVER] = { 8, 0, true },
-		/* Fits in an entry, but not in a frame. */
+		/* Its data need one slot. */
 		[CHAIN_32] = { 32, FGRAPH_FULL_REGS, true, true },
 		[CHAIN_8] = { 8, FGRAPH_FULL_REGS, true, true },
 		[CHAIN_VETO] = { 8, FGRAPH_FULL_REGS, true },
@@ -83,7 +83,7 @@ struct call *call(unsigned long func, int user)
 	return c;
 }
 
-/* All that are linked from there on. */
+/* Hook a call for a user and all that are linked behind it. */
 void hook_chain(struct call *c, int user)
 {
 	model_hook_linked(c, &model_user[user]);
@@ -96,10 +96,6 @@ struct call *call_chain(unsigned long func, int user)
 	hook_chain(c, user);
 	return c;
 }
-
-/*
- * What interrupts.
- */
 
 static void by_one(void)
 {
@@ -118,7 +114,7 @@ static void by_join(void)
 	model_leave(c);
 }
 
-/* More than fits in a chunk, if the first has anything in it. */
+/* The records need another chunk, if there is anything in the first one. */
 void by_large(void)
 {
 	struct call *c[4];
@@ -172,14 +168,14 @@ static void by_simple(void)
 	model_leave(c);
 }
 
-/* What they are linked with is up to the scenario. */
+/* The scenario says which users are linked. */
 static void by_chain(void)
 {
 	struct call *c = call_chain(120, CHAIN_16);
 
 	model_body(c);
 	model_leave(c);
-	/* One joins, and the next may find itself there. */
+	/* A user has joined already that may be among the linked ones. */
 	c = call(121, CHAIN_8);
 	hook_chain(c, CHAIN_VETO);
 	model_body(c);
@@ -194,7 +190,7 @@ void by_refill(void)
 	STEP(({ fake_run_irq_works(); 0; }));
 }
 
-/* As another task: the last user goes, and with it the memory. */
+/* Another task unregisters the last user, so that the memory is freed. */
 struct fgraph_ops last_user;
 
 void by_last(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What calls, users and data should be, and comparing. */
+/* The model, see model.h: what calls, users and data should be, compared with what they are. */
 #include "model.h"
 
 struct task model_task[MAX_TASKS];
@@ -26,8 +26,8 @@ static struct user *user_of(struct fgraph_ops *gops)
 }
 
 /*
- * Of each generation of tags, whether that user is silent; enough of them for
- * all that one sequence registers.
+ * For each generation of tags, whether its user is silent. One test registers fewer users than
+ * there are elements.
  */
 static bool silent_tags[1 << 16];
 
@@ -36,12 +36,13 @@ static bool *silent_tag(unsigned long tag)
 	return &silent_tags[(tag >> FGRAPH_ID_BITS) % ARRAY_SIZE(silent_tags)];
 }
 
+/* Is the user of an entry still the one that was registered at the time of the call? */
 static bool is_registered(const struct entry *e)
 {
 	return e->tag == e->u->gops.user.tag;
 }
 
-/* As frames find it. */
+/* The user of a tag, found like a return does it, or NULL. */
 static struct fgraph_ops *user_by_tag(unsigned long tag)
 {
 	struct fgraph_row *row = fgraph_row(tag & FGRAPH_ID_MASK);
@@ -49,7 +50,7 @@ static struct fgraph_ops *user_by_tag(unsigned long tag)
 	return row->tag == tag ? row->gops : NULL;
 }
 
-/* The newest call of a place. */
+/* The newest call whose return address is at @retp, or NULL. */
 static struct call *call_at(struct task *t, const unsigned long *retp)
 {
 	struct call *c;
@@ -119,14 +120,14 @@ void model_check_memory(void)
 		expect(!usage.reserve_chunks);
 }
 
-/* When no entry is under way. */
+/* The core must have counted the same misses. Only valid while no call is being hooked. */
 void model_check_missed(struct user *u)
 {
 	expect(fgraph_missed(&u->gops, FGRAPH_MISS_MEMORY) +
 	       fgraph_missed(&u->gops, FGRAPH_MISS_NESTED) == u->missed);
 }
 
-/* All users go, all tasks exit: then all memory must be back. */
+/* Unregister all users and end all tasks: then all memory must have been freed. */
 void model_end(void)
 {
 	int i;
@@ -142,7 +143,7 @@ void model_end(void)
 	}
 	model_check_memory();
 	for (i = 0; i < MAX_TASKS; i++) {
-		/* The trim leaves stacks that are not empty. */
+		/* Only stacks that are not empty may be left. */
 		expect(!model_task[i].t.fgraph_stack ||
 		       !fgraph_stack_empty(model_task[i].t.fgraph_stack));
 		model_exit_task(i);
@@ -179,13 +180,13 @@ int model_register(struct user *u, size_t data_size, unsigned int flags, bool tr
 	if (!ret) {
 		expect(u->gops.user.tag);
 		expect(user_by_tag(u->gops.user.tag) == &u->gops);
-		/* What its records have room for. */
+		/* A record has room for 24 bytes of data. */
 		expect(!u->gops.user.below == (data_size <= 24));
 		*silent_tag(u->gops.user.tag) = u->silent;
 		u->missed = 0;
 	} else {
 		expect(!u->gops.user.tag);
-		/* Counters may be new or not. */
+		/* The counters may have been reset or not. */
 		u->missed = fgraph_missed(&u->gops, FGRAPH_MISS_MEMORY) +
 			    fgraph_missed(&u->gops, FGRAPH_MISS_NESTED);
 	}
@@ -205,7 +206,7 @@ int model_unregister(struct user *u)
 	return ret;
 }
 
-/* A function is called: its return address is put on the machine stack. */
+/* Call a function: its return address is put on the machine stack, or in a register. */
 struct call *model_call(unsigned long func)
 {
 	struct task *t = model_now;
@@ -233,7 +234,7 @@ struct call *model_call(unsigned long func)
 	return c;
 }
 
-/* Where the return address is in a register, the function saves it. */
+/* The function begins: if its return address is in a register, it is saved on the stack. */
 void model_body(struct call *c)
 {
 	unsigned long *slot = fgraph_record_place(c->retp);
@@ -242,7 +243,7 @@ void model_body(struct call *c)
 	c->slot = slot;
 }
 
-/* The function is left by a jump to another one. */
+/* The function ends in a tail call of another one. */
 void model_tail(struct call *c, unsigned long func)
 {
 	unsigned long *slot = fgraph_entry_place(&c->fregs.regs);
@@ -253,8 +254,8 @@ void model_tail(struct call *c, unsigned long func)
 }
 
 /*
- * What is under way, the innermost last: the context of the callback that runs,
- * or NOT_RUNNING before and after that.
+ * The operations of the core that are under way, the innermost last: the context of the callback
+ * that runs in it, or NOT_RUNNING before and after the callback.
  */
 #define NOT_RUNNING	-1
 
@@ -273,14 +274,14 @@ static void callback_starts(void)
 	running[nr_running - 1] = fake_context;
 }
 
-/* The end of it is near; whether that drops what it abandons. */
+/* Called at the end of each callback. @drops: see model_in_callback. */
 void model_callback(bool drops)
 {
 	model_in_callback(drops);
 	running[nr_running - 1] = NOT_RUNNING;
 }
 
-/* Whatever is on top while a callback runs says so. */
+/* An operation is over. If a callback made it, the stack must still say that a callback runs. */
 static void op_ends(void)
 {
 	nr_running--;
@@ -304,12 +305,13 @@ static struct tail *newest_tail(struct call *c)
 	return c->nr ? &c->tail[c->nr - 1] : NULL;
 }
 
+/* Will a user join the frame of @f, instead of opening one? */
 static bool joins(const struct call *c, const struct tail *f, unsigned long tag)
 {
 	return f && f->func == c->func && !has_entry(f, tag);
 }
 
-/* The first so many of those who enter have got what they want. */
+/* The first @nr users of c->entering were called or missed the call: note the result. */
 static void settle(struct call *c, int nr)
 {
 	for (; c->settled < nr; c->settled++) {
@@ -330,7 +332,7 @@ static void settle(struct call *c, int nr)
 	}
 }
 
-/* It is a user's turn: in their order. */
+/* A user's entry callback is called, or the user misses the call: users come in their order. */
 static struct entry *turn_of(struct call *c, struct fgraph_ops *gops)
 {
 	struct entry *e;
@@ -370,7 +372,7 @@ static void reserve_chunks(unsigned long *usual, unsigned long *big)
 	*usual = usage.reserve_chunks - *big;
 }
 
-/* How much the reserve had before, and whether nobody else took from it. */
+/* The chunks in reserve before an operation, and its number: later ones may take chunks, too. */
 struct before {
 	unsigned long	usual;
 	unsigned long	big;
@@ -383,15 +385,15 @@ static struct before before_op(void)
 {
 	struct before b = { .ops = ++ops };
 
-	/* Where interrupts come, there is enough, or none. */
+	/* With interrupts at each instruction, there is always enough memory or none. */
 	if (!model_stepped)
 		reserve_chunks(&b.usual, &b.big);
 	return b;
 }
 
 /*
- * May a call with this much data be missed, by the last of so many users? Only
- * if the reserve had none; a new stack may be too full for the first record.
+ * May the last of @users users, with @size bytes of data, miss the call? Only if the reserve may
+ * have run out. Each user may need a chunk, and the first one may need another for a new stack.
  */
 static bool may_miss(const struct before *b, size_t size, unsigned long users)
 {
@@ -401,16 +403,17 @@ static bool may_miss(const struct before *b, size_t size, unsigned long users)
 	       (b->big < users && size > FGRAPH_CHUNK_SIZE - 3 * FGRAPH_SLOT);
 }
 
-/* What a callback calls may be hooked; what callbacks of that call, not. */
+/* Is this a call by a callback of a call by a callback? Such a call is missed. */
 static bool within_callbacks(void)
 {
 	return nr_running > 1 && running[nr_running - 1] == fake_context &&
 	       running[nr_running - 2] == fake_context;
 }
 
-/* The innermost call that is being hooked. */
+/* The innermost call that is being hooked, or NULL. */
 static struct call *hooking;
 
+/* A user misses a call: the note_miss callback of all users. */
 static void model_missed(struct fgraph_ops *gops)
 {
 	struct entry *e;
@@ -421,7 +424,7 @@ static void model_missed(struct fgraph_ops *gops)
 	e->u->missed++;
 }
 
-/* Those who enter are the users of the function. */
+/* Hook a call like fgraph_ftrace.c does, if c->entering are the users of the function. */
 static void hook_site(struct call *c)
 {
 	struct fgraph_ops *users[MAX_ENTRIES];
@@ -438,7 +441,7 @@ static void hook_site(struct call *c)
 		STEP((fgraph_hook_several(users, c->nr_entering, simple, c->func, &c->fregs), 0));
 }
 
-/* As ftrace and kprobes do. */
+/* Hook a call like fgraph_ftrace.c or the handler of a kprobe does. */
 static void hook(struct call *c, bool traced)
 {
 	preempt_disable_notrace();
@@ -449,7 +452,7 @@ static void hook(struct call *c, bool traced)
 	preempt_enable_notrace();
 }
 
-/* Some user of ftrace or a kprobe hits at the entry of a call, or those who are linked. */
+/* Hook the newest call for a user, or with @linked for that user and all linked behind it. */
 static void hook_from(struct call *c, struct user *u, bool linked)
 {
 	struct fgraph_stack *st = fake_current->fgraph_stack;
@@ -466,7 +469,7 @@ static void hook_from(struct call *c, struct user *u, bool linked)
 	expect(c == model_top() && c->state == SETTLED);
 	c->settled = 0;
 	for (v = u; v; v = linked ? v->then : NULL) {
-		/* Nothing calls who is not registered. */
+		/* A user that is not registered is not called. */
 		if (!v->gops.user.tag)
 			continue;
 		expect(nr < MAX_ENTRIES);
@@ -476,7 +479,7 @@ static void hook_from(struct call *c, struct user *u, bool linked)
 			.refused = !v->silent && (v->veto & 1 << (c->func & 7)),
 		};
 	}
-	/* Of several, no two open a frame. */
+	/* Several users open one frame at most, for which there must be room in the model. */
 	if (!nr || (!join && c->nr == MAX_TAILS) || entries + nr > MAX_ENTRIES)
 		return;
 
@@ -497,7 +500,7 @@ static void hook_from(struct call *c, struct user *u, bool linked)
 		expect(e->missed || !busy);
 	}
 	c->nr_entering = 0;
-	/* Nothing is left of who does not want the return. */
+	/* If no user wants the return, nothing is left on the stack. */
 	f = newest_tail(c);
 	if (st && !model_now->nr_dead && c->nr == tails && (!f || f->nr == entries))
 		expect(st->top == top);
@@ -511,7 +514,7 @@ void model_hook(struct call *c, struct user *u)
 	hook_from(c, u, false);
 }
 
-/* These are linked, and nobody else: but not while they are hooked. */
+/* Link users, and unlink all others. Must not be called while a call is being hooked. */
 void model_link(struct user **users, int nr)
 {
 	int i;
@@ -527,7 +530,7 @@ void model_hook_linked(struct call *c, struct user *u)
 	hook_from(c, u, true);
 }
 
-/* The entry whose turn it is, when @done are told: the newest first. */
+/* The newest entry that was not told of the return yet; @tail is set to its function. */
 static struct entry *next_entry(struct call *c, struct tail **tail)
 {
 	int i, j;
@@ -544,7 +547,7 @@ static struct entry *next_entry(struct call *c, struct tail **tail)
 	return NULL;
 }
 
-/* All of a tail are in one frame, and it is theirs alone. */
+/* All users of @f are in one frame, in which no user of another function is. */
 static void learn_frame(struct call *c, struct tail *f, const struct fgraph_frame *frame)
 {
 	int i;
@@ -555,7 +558,7 @@ static void learn_frame(struct call *c, struct tail *f, const struct fgraph_fram
 	f->frame = frame;
 }
 
-/* Where private data is was said at the entry, or is said now. */
+/* Private data are where they were at the entry; a silent user sees them for the first time. */
 static void learn_data(struct entry *e, void *data)
 {
 	expect(data && !((unsigned long)data % sizeof(long)));
@@ -564,7 +567,7 @@ static void learn_data(struct entry *e, void *data)
 	expect(data == e->data);
 }
 
-/* Private data is what its user wrote there. */
+/* Private data have not changed since the user wrote them. */
 void model_kept(const struct entry *e)
 {
 	size_t i;
@@ -600,7 +603,10 @@ struct entry *model_returned(struct fgraph_ops *gops, const struct fgraph_frame 
 	return e;
 }
 
-/* The nearest entry of a user that is older than a frame. */
+/*
+ * The user's nearest entry that is older than the frame of @f, or NULL. @known is set to false if
+ * the core may find another one.
+ */
 static struct entry *parent_of(struct task *t, struct call *c, struct tail *f,
 			       unsigned long tag, bool *known)
 {
@@ -614,7 +620,7 @@ static struct entry *parent_of(struct task *t, struct call *c, struct tail *f,
 			for (i = c->tail[j].nr; i-- > 0;) {
 				if (c->tail[j].entry[i].tag != tag)
 					continue;
-				/* It may be about to go. */
+				/* This call is returning, so its records may be gone. */
 				if (c->state == RETURNING && c != model_top())
 					*known = false;
 				return &c->tail[j].entry[i];
@@ -649,7 +655,7 @@ void model_asked(struct fgraph_ops *gops, const struct fgraph_frame *frame, void
 	expect(nr == n);
 }
 
-/* Through the trampoline, if the call was hooked. */
+/* Return from the newest call, through a trampoline if the call was hooked. */
 void model_leave(struct call *c)
 {
 	struct task *t = model_now;
@@ -693,7 +699,7 @@ void model_leave(struct call *c)
 	t->nr_calls--;
 }
 
-/* As longjmp() does. */
+/* Leave the newest calls without returning from them, as longjmp() does. */
 void model_abandon(int calls)
 {
 	struct task *t = model_now;
@@ -711,13 +717,16 @@ void model_abandon(int calls)
 	}
 }
 
-/* Walks a machine stack, and must find the real caller of each call. */
+/*
+ * Walk a machine stack like an unwinder, without the @skip newest calls: fgraph_ret_addr() must
+ * find each real return address. @add is added to the addresses of trampolines.
+ */
 void model_unwind(struct task *t, unsigned long cursor, int skip, unsigned long add)
 {
 	unsigned long none = cursor;
 	struct call *c;
 
-	/* Where nothing is hooked, nothing is known. */
+	/* No call is hooked at this place, so no return address is found. */
 	expect(!fgraph_ret_addr(&t->t, &none, (unsigned long)fgraph_trampoline_light,
 				t->t.stack, t->t.stack));
 	for (c = t->call + t->nr_calls; c-- > t->call;) {
@@ -725,7 +734,7 @@ void model_unwind(struct task *t, unsigned long cursor, int skip, unsigned long 
 
 		if (skip-- > 0)
 			continue;
-		/* The trampoline's first instruction. */
+		/* An unwinder may find an address within the trampoline's first instructions. */
 		if (fgraph_is_trampoline(addr))
 			addr += add;
 		ret = fgraph_ret_addr(&t->t, &cursor, addr, c->retp, c->retp);
@@ -767,7 +776,10 @@ static bool has_tag(const struct call *c, unsigned long tag)
 	return false;
 }
 
-/* A frame that can be seen is whole: it is that of a call. */
+/*
+ * A frame that can be seen must be that of a call, or an abandoned one. The search begins at
+ * @from, which is set to the call that was found.
+ */
 static void check_frame(struct task *t, struct call **from, const struct fgraph_frame *frame)
 {
 	struct call *c;
@@ -792,7 +804,7 @@ static void check_frame(struct task *t, struct call **from, const struct fgraph_
 	expect(is_dead(t, frame));
 }
 
-/* And an entry is that of one of its users. */
+/* An entry that can be seen must be that of a user of a call, or of an abandoned one. */
 static void check_entry(struct task *t, const struct fgraph_entry *entry)
 {
 	struct call *c = call_at(t, entry->frame->retp);
@@ -802,13 +814,14 @@ static void check_entry(struct task *t, const struct fgraph_entry *entry)
 		expect(is_dead(t, entry->frame));
 }
 
-/* The entries that there must be, newest first. */
+/* A place in the model, of older() */
 struct pos {
 	struct call	*c;
 	int		tail;
 	int		entry;
 };
 
+/* The next older entry that must be on the stack, or NULL. */
 static struct entry *older(struct task *t, struct pos *p)
 {
 	for (;;) {
@@ -824,7 +837,7 @@ static struct entry *older(struct task *t, struct pos *p)
 		if (p->c == t->call)
 			return NULL;
 		p->c--;
-		/* What is about to be popped may be there or not. */
+		/* The records of a call that is returning may be there or not. */
 		if (p->c->state == RETURNING)
 			continue;
 		p->tail = p->c->nr;
@@ -833,15 +846,15 @@ static struct entry *older(struct task *t, struct pos *p)
 }
 
 /*
- * Data stays as long as its record can be seen. That of who is silent may not be
- * written yet.
+ * Check the slots of data below a header, which must not change while the record can be seen. A
+ * silent user may not have written its data yet.
  */
 static void check_data(const void *rec, unsigned long head)
 {
 	bool silent = *silent_tag(((struct fgraph_entry *)rec)->tag);
 	unsigned long slots = fgraph_slots(head), i, first;
 
-	/* Of more, not all is written: model_data_stride(). */
+	/* Larger data are not written completely, see model_data_stride(). */
 	if (slots > 16)
 		return;
 	for (i = 1; i <= slots; i++) {
@@ -856,90 +869,143 @@ static void check_clean(void *from, void *end)
 		expect(!fgraph_head(from));
 }
 
+/**
+ * struct walk - a walk of a stack, from the top down to the bottom
+ * @t:		the task
+ * @st:		the task's stack
+ * @rec:	the header that is looked at
+ * @chunk:	the chunk that has @rec
+ * @used:	for each chunk, whether the walk has been in it
+ * @call:	frames further down are of this call or of older ones
+ * @next:	the newest entry of the model that was not found yet, or NULL
+ * @pos:	where @next is in the model
+ */
+struct walk {
+	struct task		*t;
+	struct fgraph_stack	*st;
+	void			*rec;
+	struct fgraph_chunk	*chunk;
+	bool			used[MAX_CHUNKS];
+	struct call		*call;
+	struct entry		*next;
+	struct pos		pos;
+};
+
+/* Check the headers of all chunks, and find the chunk of the top. */
+static void check_chunks(struct walk *w)
+{
+	struct fgraph_chunk *c;
+	int n;
+
+	for (n = 0, c = w->st->first; c; c = c->next, n++) {
+		void *start = (void *)c - (c == w->st->first) * FGRAPH_SLOT;
+
+		expect(n < MAX_CHUNKS);
+		expect(c->head == FGRAPH_CHUNK);
+		expect((void *)c->end - start == FGRAPH_CHUNK_SIZE ||
+		       c->end == (void *)c + FGRAPH_BIG_CHUNK_SIZE);
+		if (w->rec >= (void *)c && w->rec < c->end) {
+			w->chunk = c;
+			w->used[n] = true;
+			check_clean(w->rec + FGRAPH_SLOT, c->end);
+		}
+	}
+	expect(w->chunk);
+}
+
+/* The walk has come to the header of a chunk, which must lead to an older chunk. */
+static void check_link(struct walk *w)
+{
+	struct fgraph_chunk *lower;
+	int n;
+
+	w->rec = w->chunk->below;
+	for (n = 0, lower = w->st->first; lower != w->chunk; lower = lower->next, n++) {
+		if (w->rec >= (void *)lower && w->rec < lower->end)
+			break;
+	}
+	expect(lower != w->chunk);
+	w->used[n] = true;
+	w->chunk = lower;
+	/* The slots above were too few for the next record. */
+	check_clean(w->rec + FGRAPH_SLOT, lower->end);
+}
+
+/* Check a record, and go on to the next header. */
+static void check_record(struct walk *w)
+{
+	unsigned long head = fgraph_head(w->rec);
+	struct fgraph_frame *frame = w->rec;
+	struct fgraph_entry *entry = w->rec;
+
+	expect(fgraph_kind(head) <= FGRAPH_ENTRY || fgraph_kind(head) == FGRAPH_DONE);
+	expect(w->rec - fgraph_size(head) >= (void *)w->chunk);
+	switch (fgraph_kind(head)) {
+	case FGRAPH_NONE:
+		expect(!head);
+		break;
+	case FGRAPH_DONE:
+		expect(w->t->nr_dead);
+		break;
+	case FGRAPH_RESERVED:
+		expect(!(head & FGRAPH_TAIL));
+		break;
+	case FGRAPH_FRAME:
+		check_frame(w->t, &w->call, frame);
+		check_data(frame, head);
+		if (w->next && frame->tag == w->next->tag && frame->retp == w->next->retp)
+			w->next = older(w->t, &w->pos);
+		break;
+	default:
+		check_entry(w->t, entry);
+		check_data(entry, head);
+		if (w->next && entry->tag == w->next->tag &&
+		    entry->frame->retp == w->next->retp)
+			w->next = older(w->t, &w->pos);
+		break;
+	}
+	w->rec -= fgraph_size(head);
+}
+
+/* Chunks that the walk has not been in must be empty. */
+static void check_unused(const struct walk *w)
+{
+	struct fgraph_chunk *c;
+	int n;
+
+	for (n = 0, c = w->st->first; c; c = c->next, n++) {
+		if (!w->used[n])
+			check_clean((void *)c + FGRAPH_SLOT, c->end);
+	}
+}
+
 /*
- * All of fgraph_stack.h's rules that hold at any instant: records follow each
- * other down to the bottom, above the top there are none, what can be seen is
- * complete, and all that calls need is there.
+ * Check the rules of fgraph_stack.h that hold at any instant: headers lead from the top down to
+ * the bottom, all slots above the top are free, a record that can be seen is complete, and there
+ * is a record for each user of each call.
  */
 static void check_records(struct task *t, struct fgraph_stack *st)
 {
-	struct pos pos = { .c = t->call + t->nr_calls };
-	struct call *c = pos.c - 1;
-	struct entry *e = older(t, &pos);
-	struct fgraph_chunk *chunk, *of;
-	void *rec = READ_ONCE(st->top), *top = rec;
-	bool used[MAX_CHUNKS] = { false };
-	int n;
+	struct walk w = {
+		.t = t, .st = st, .rec = READ_ONCE(st->top), .pos.c = t->call + t->nr_calls,
+	};
 
-	for (n = 0, of = NULL, chunk = st->first; chunk; chunk = chunk->next, n++) {
-		expect(n < MAX_CHUNKS);
-		expect(chunk->head == FGRAPH_CHUNK);
-		expect((void *)chunk->end - ((void *)chunk - (chunk == st->first) * FGRAPH_SLOT) ==
-		       FGRAPH_CHUNK_SIZE || chunk->end == (void *)chunk + FGRAPH_BIG_CHUNK_SIZE);
-		if (top >= (void *)chunk && top < chunk->end) {
-			of = chunk;
-			used[n] = true;
-			check_clean(top + FGRAPH_SLOT, chunk->end);
-		}
-	}
-	expect(of);
+	w.call = w.pos.c - 1;
+	w.next = older(t, &w.pos);
+	check_chunks(&w);
 	for (;;) {
-		unsigned long head = fgraph_head(rec);
-		struct fgraph_frame *frame = rec;
-		struct fgraph_entry *entry = rec;
-
-		expect(!((unsigned long)rec % FGRAPH_SLOT));
-		if (rec == of) {
-			struct fgraph_chunk *lower;
-
-			expect(fgraph_kind(head) == FGRAPH_CHUNK);
-			if (of == st->first)
-				break;
-			rec = of->below;
-			for (n = 0, lower = st->first; lower != of; lower = lower->next, n++) {
-				if (rec >= (void *)lower && rec < lower->end)
-					break;
-			}
-			/* Only ever down. */
-			expect(lower != of);
-			used[n] = true;
-			of = lower;
-			/* Above what did not fit any more. */
-			check_clean(rec + FGRAPH_SLOT, of->end);
+		expect(!((unsigned long)w.rec % FGRAPH_SLOT));
+		if (w.rec != w.chunk) {
+			check_record(&w);
 			continue;
 		}
-		expect(fgraph_kind(head) <= FGRAPH_ENTRY || fgraph_kind(head) == FGRAPH_DONE);
-		expect(rec - fgraph_size(head) >= (void *)of);
-		switch (fgraph_kind(head)) {
-		case FGRAPH_NONE:
-			expect(!head);
+		expect(fgraph_kind(fgraph_head(w.rec)) == FGRAPH_CHUNK);
+		if (w.chunk == st->first)
 			break;
-		case FGRAPH_DONE:
-			expect(t->nr_dead);
-			break;
-		case FGRAPH_RESERVED:
-			expect(!(head & FGRAPH_TAIL));
-			break;
-		case FGRAPH_FRAME:
-			check_frame(t, &c, frame);
-			check_data(rec, head);
-			if (e && frame->tag == e->tag && frame->retp == e->retp)
-				e = older(t, &pos);
-			break;
-		default:
-			check_entry(t, entry);
-			check_data(rec, head);
-			if (e && entry->tag == e->tag && entry->frame->retp == e->retp)
-				e = older(t, &pos);
-			break;
-		}
-		rec -= fgraph_size(head);
+		check_link(&w);
 	}
-	expect(!e);
-	for (n = 0, chunk = st->first; chunk; chunk = chunk->next, n++) {
-		if (!used[n])
-			check_clean((void *)chunk + FGRAPH_SLOT, chunk->end);
-	}
+	expect(!w.next);
+	check_unused(&w);
 }
 
 void model_check(struct task *t)
@@ -953,7 +1019,7 @@ void model_check(struct task *t)
 	model_unwind(t, 0, 0, 0);
 	if (!t->nr_calls)
 		return;
-	/* Somebody's walk that began long ago: each time a step. */
+	/* A walk that began long ago takes one step each time: it must not read wild memory. */
 	c = &t->call[model_checks % t->nr_calls];
 	fgraph_ret_addr(&t->t, &t->stale, (unsigned long)fgraph_trampoline_light, c->retp,
 			c->retp);

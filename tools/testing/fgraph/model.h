@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The model: tasks whose machine stacks, calls, users and users' data are plain
- * arrays. What the core says is held against them.
+ * The model: tasks with their machine stacks, calls, users and users' data in plain arrays. All
+ * that the core does is compared with it.
  */
 #ifndef _MODEL_H
 #define _MODEL_H
@@ -21,41 +21,50 @@
 struct user {
 	struct fgraph_ops	gops;
 	/*
-	 * Which calls to refuse: bit n & 7 of it for function n. When it registers,
-	 * 0xff is for a user who is told of entries alone, and refuses none.
+	 * Which calls to refuse: a call of function n if bit n & 7 is set. A user that is
+	 * registered with 0xff has no return callback instead, and refuses no call.
 	 */
 	unsigned char		veto;
-	/* Ask all that can be asked in callbacks. */
+	/* The return callback calls fgraph_parent_data() and fgraph_frame_users(). */
 	bool			ask;
-	/* No entry callback: wants every return. */
+	/* The user has no entry callback and gets every return. */
 	bool			silent;
-	/* The next one of those who are linked. */
+	/* The next user that ftrace hooks the same call for, see model_link(). */
 	struct user		*then;
-	/* Called by ftrace, not by a kprobe. */
+	/* The user is called by ftrace, not by a kprobe. */
 	bool			traced;
+	/* How many calls the user has missed since it was registered. */
 	unsigned long		missed;
 };
 
 /* A user of a call. */
 struct entry {
 	struct user		*u;
+	/* The user's tag at the entry: later, @u may be registered anew. */
 	unsigned long		tag;
-	/* NULL if the user is silent, until somebody was told. */
+	/* The private data; of a silent user NULL until it is told of the return. */
 	unsigned long		*data;
 	unsigned long		*retp;
+	/* The size of the private data in bytes. */
 	size_t			size;
+	/* How often the entry callback was called. */
 	int			entered;
 	bool			missed;
+	/* The return callback was called. */
 	bool			told;
 	bool			refused;
 };
 
-/* A function that was called, or jumped to. */
+/*
+ * A function of a call, with the users that want its return. The first one was called, the
+ * others were reached by tail calls. For the core, each is a frame.
+ */
 struct tail {
 	unsigned long		func;
+	/* The number of elements of @entry. */
 	int			nr;
 	struct entry		*entry;
-	/* As told at the return. */
+	/* The frame that was passed to a return callback, or NULL. */
 	const struct fgraph_frame *frame;
 };
 
@@ -65,23 +74,29 @@ struct call {
 	unsigned long		*retp;
 	/* Where the return address is now. */
 	unsigned long		*slot;
+	/* The task's stack pointer before the call. */
 	unsigned long		*old_sp;
+	/* The real return address. */
 	unsigned long		ret;
+	/* The function that runs, after tail calls the last one. */
 	unsigned long		func;
+	/* A user of the call needs all registers at return. */
 	bool			full;
 	enum call_state		state;
 	struct ftrace_regs	fregs;
-	/* What is being hooked, and how many of these surely are in a tail[]. */
+	/* The users for which the call is being hooked. */
 	struct entry		*entering;
 	int			nr_entering;
+	/* The first so many of @entering are done with, and in a tail[] if they want it. */
 	int			settled;
-	/* Whose users are being told. */
+	/* The one whose users are being told of the return. */
 	struct tail		*telling;
+	/* The number of elements of @tail. */
 	int			nr;
 	struct tail		tail[MAX_TAILS];
 };
 
-/* A frame that will not return. */
+/* A frame of a call that will never return. */
 struct dead {
 	unsigned long		*retp;
 	unsigned long		ret;
@@ -92,27 +107,30 @@ struct task {
 	struct task_struct	t;
 	unsigned long		*sp;
 	int			nr_calls;
+	/* How many frames were abandoned; @dead has the last MAX_DEAD of them. */
 	int			nr_dead;
-	/* So many calls there were, no two of which return to the same place. */
+	/* The number of calls so far, which makes their return addresses differ. */
 	unsigned int		made;
-	/* The walk of somebody who is slow. */
+	/* The cursor of an unwinder that takes one step at each check. */
 	unsigned long		stale;
 	struct call		call[MAX_CALLS];
 	struct dead		dead[MAX_DEAD];
-	/* Of each call: of each tail[], and those entering. */
+	/* For each call, the entries of each tail[], and last those of entering. */
 	struct entry		entry[MAX_CALLS][MAX_TAILS + 1][MAX_ENTRIES];
 };
 
 extern struct task model_task[MAX_TASKS];
 extern struct task *model_now;
 extern struct user model_user[MAX_USERS];
-/* Calls may be missed: there is no memory; or never returned from. */
+/* There is no memory, so that calls may be missed. */
 extern bool model_no_memory;
-/* Interrupts come between any two instructions. */
+/* Interrupts may come at each instruction of the core. */
 extern bool model_stepped;
+/* The number of calls of model_check(). */
 extern unsigned long model_checks;
-/* Called around what may be interrupted, and in callbacks. */
+/* Called before and after each call of the core that may be interrupted. */
 extern void (*model_step)(bool on);
+/* Called in each callback. @drops: calls that it abandons are dropped when it ends. */
 extern void (*model_in_callback)(bool drops);
 
 #define STEP(expr)							\
@@ -148,7 +166,7 @@ void model_abandon(int calls);
 void model_unwind(struct task *t, unsigned long cursor, int skip, unsigned long add);
 void model_check(struct task *t);
 
-/* step.c: before an instruction. */
+/* step.c: called before an instruction of the core. */
 void step_point(void);
 
 /* callbacks.c */
@@ -157,7 +175,7 @@ int model_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void 
 void model_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
 		  struct fgraph_regs *regs);
 
-/* for them */
+/* Called by callbacks.c. */
 void model_callback(bool drops);
 struct entry *model_entered(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 			    void *data, struct ftrace_regs *fregs);
@@ -168,8 +186,9 @@ void model_asked(struct fgraph_ops *gops, const struct fgraph_frame *frame, void
 		 struct fgraph_ops **users, int nr);
 
 /*
- * Private data: each slot looks like a frame of this very call that has another
- * return address. Of large data only some is looked at.
+ * A word of private data: each slot looks like a frame of this very call with another return
+ * address, so that an unwinder which takes data for a record fails. Of large data only every
+ * model_data_stride()th word is written and checked.
  */
 static __always_inline unsigned long model_data(const struct entry *e, size_t word)
 {

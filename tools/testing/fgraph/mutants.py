@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Make small defects in the core, and see whether the harness finds them.
+"""Make small defects in the core, and see whether the tests find them.
 
 mutants.py [-n NUMBER] [-s SEED] [-f FUNCTION] [-l]
 
 A mutant is one change of one function: a condition negated, a statement left out,
-"&&" for "||", a comparison that is off by one, a flag left out. They are made from
-the source as it is, and named by function, operator and number, so that an edit of
-another line changes no name. A sample of NUMBER (20) is taken with SEED (1), or all
-with -n 0; -l only lists them. Each is built and run until something fails: "make
-replay" first, then "make step". Takes some minutes for each one that survives.
+"&&" for "||", a comparison that is off by one, a flag left out. Mutants are made from
+the current source and named by function, operator and number, so that an edit of
+another function changes no name. A sample of NUMBER (20) is taken with SEED (1), or
+all with -n 0; -f takes only functions whose name contains FUNCTION; -l only lists the
+mutants. Each is built, then "make replay" and "make step" run until one of them fails.
+A mutant that survives takes some minutes.
 
-What is known to survive, and why, is in mutants.known: name, tab, reason. The exit
+mutants.known lists mutants that are known to survive, with the reason. The exit
 status is 1 if another one survives.
 """
 import argparse
@@ -28,7 +29,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CORE = os.path.join(HERE, '../../../kernel/trace')
 FILES = ['fgraph.c', 'fgraph_context.c', 'fgraph_query.c', 'fgraph_stack.c', 'fgraph_stack.h', 'fgraph_users.c', 'fgraph_reserve.c']
 
-# Each: name, what it matches in a line of code, what it becomes.
+# Each operator has a name, a pattern in a line of code, and what that becomes.
 OPERATORS = [
     ('negate', r'\b(if|while) \((?P<c>.*)\)(?P<e>( \{)?)$', r'\1 (!(\g<c>))\g<e>'),
     ('omit', r'^(?P<i>\t+)(?!return|break|continue|goto|else|case|struct|unsigned|void|bool|int\b|size_t|enum)'
@@ -44,7 +45,7 @@ OPERATORS = [
 
 
 def functions(text):
-    """Name, first and last line of each function body."""
+    """Yield name, first and last line of each function body."""
     lines = text.split('\n')
     name = None
     for number, line in enumerate(lines):
@@ -59,6 +60,7 @@ def functions(text):
 
 
 def mutants():
+    """Yield name, file, line number and new line of each mutant."""
     for file in FILES:
         text = open(os.path.join(CORE, file)).read()
         lines = text.split('\n')
@@ -66,7 +68,7 @@ def mutants():
             count = {}
             for number in range(first, last):
                 line = lines[number]
-                # No comments, no declarations, nothing that spans lines.
+                # Skip comments, and statements that span lines.
                 if '/*' in line or line.strip().startswith('*') or line.count('(') != line.count(')'):
                     continue
                 if re.match(r'\t+(NOKPROBE|EXPORT|WARN|lockdep)', line):
@@ -79,7 +81,8 @@ def mutants():
 
 
 def run(command, directory, seconds):
-    """Each process has so many seconds of CPU time: a busy machine finds no mutants."""
+    """Run a command and return its status. Each of its processes is limited to that many
+    seconds of CPU time, not of real time, which would fail on a busy machine."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
@@ -89,7 +92,7 @@ def run(command, directory, seconds):
 
 
 def try_mutant(file, number, new):
-    """What finds it, or None."""
+    """Return what finds the mutant, or None."""
     with tempfile.TemporaryDirectory() as directory:
         shutil.copytree(CORE, directory + '/core', ignore=lambda d, names: [
             n for n in names if not re.match(r'fgraph.*\.[ch]$', n)])

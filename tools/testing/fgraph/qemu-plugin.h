@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What qemu-trap.c needs of the interface of QEMU's plugins. Distributions do
- * not package that header, and this much of it never changed.
+ * The part of QEMU's plugin interface that qemu-trap.c uses. Distributions do not package
+ * QEMU's own header, and this part of it has never changed.
  */
 #ifndef _QEMU_PLUGIN_H
 #define _QEMU_PLUGIN_H
@@ -26,7 +26,7 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
 unsigned long long qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 
-/* What a plugin has. */
+/* A plugin defines these. */
 extern int qemu_plugin_version;
 int qemu_plugin_install(unsigned long long id, const struct qemu_info_t *info, int argc,
 			char **argv);

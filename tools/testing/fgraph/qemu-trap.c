@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The trap flag of an emulated processor: a plugin of qemu-user that sends
- * SIGUSR1 with each instruction of a range. As qemu translates them one to a
- * block, the signal is handled before the next one is run.
+ * The trap flag of an emulated processor: a plugin of qemu-user that raises SIGUSR1 before each
+ * instruction in a range of addresses. qemu must translate one instruction to a block, so that
+ * the signal is handled before the next instruction runs.
  *
- * Arguments: start= and stop=, the range; on= and off=, two functions whose calls
- * switch it.
+ * Arguments: start= and stop= are the range; on= and off= are the addresses of two functions
+ * whose calls switch the flag on and off.
  */
 #include <signal.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What step.c interrupts: calls that are hooked and return, in each state of a stack. */
+/* The scenarios of step.c: calls are hooked and return, in each state of a stack. */
 #include <string.h>
 
 #include "step.h"
 
-/* Only so many slots are left in the first chunk. */
+/* Make calls until only @slots slots are left in the first chunk. */
 static void fill(int slots)
 {
 	struct fgraph_stack *st;
@@ -44,14 +44,14 @@ static void setup_nearly_full(void)
 	fill(1);
 }
 
-/* As above, but the next chunk is there already. */
+/* One slot is left in the first chunk, and the next chunk is linked and empty. */
 static void setup_next_chunk(void)
 {
 	fill(1);
 	by_large();
 }
 
-/* The next chunks are too small for a big record, and one is not. */
+/* One slot is left in the first chunk; a big chunk and usual ones are linked and empty. */
 static void setup_small_chunks(void)
 {
 	fill(1);
@@ -60,6 +60,7 @@ static void setup_small_chunks(void)
 	by_large();
 }
 
+/* One slot is left in the first chunk; chunks that cannot hold a big record are linked. */
 static void setup_before_small(void)
 {
 	fill(1);
@@ -125,11 +126,11 @@ static void run_tail(void)
 
 	hook(c, DATA);
 	model_body(c);
-	/* Not the same user: its frame is of another function. */
+	/* A tail call of another function, for another user. */
 	model_tail(c, 12);
 	hook(c, FULL);
 	model_body(c);
-	/* To itself. */
+	/* A tail call of the function to itself. */
 	model_tail(c, 12);
 	hook(c, FULL);
 	hook(c, ASK);
@@ -154,7 +155,7 @@ static void run_veto(void)
 	model_leave(c);
 }
 
-/* Calls that will not return fill the chunk. */
+/* Abandoned calls fill the chunk. */
 static void setup_reap(void)
 {
 	model_leave(model_call(0));
@@ -163,6 +164,7 @@ static void setup_reap(void)
 	model_abandon(model_now->nr_calls - 1);
 }
 
+/* Abandoned calls lead into another chunk. */
 static void setup_reap_above(void)
 {
 	fill(2);
@@ -173,7 +175,7 @@ static void setup_reap_above(void)
 	model_abandon(2);
 }
 
-/* With data, up to the end of the chunk: interrupts drop them, too. */
+/* Abandoned calls with data fill the second chunk, so interrupts drop them, too. */
 static void setup_large_above(void)
 {
 	fill(2);
@@ -183,7 +185,7 @@ static void setup_large_above(void)
 	model_abandon(3);
 }
 
-/* With entries, which lie where the data of interrupts will. */
+/* Abandoned calls with entries, in slots where interrupts later have their data. */
 static void setup_entries_above(void)
 {
 	int i;
@@ -207,7 +209,7 @@ static void run_join_below(void)
 {
 	struct call *c = call(10, SHORT);
 
-	/* Something above is abandoned: by a longjmp in an earlier instant. */
+	/* Calls above the one that is joined are abandoned before that. */
 	model_call(12);
 	model_hook(model_top(), &model_user[DATA]);
 	model_call(14);
@@ -224,7 +226,7 @@ static void run_simple(void)
 	struct call *c = call(10, SIMPLE), *d;
 
 	model_body(c);
-	/* As a frame, a second slot. */
+	/* A user joins a frame that takes two slots. */
 	d = call(12, CHAIN_32);
 	hook(d, SIMPLE);
 	model_body(d);
@@ -232,7 +234,7 @@ static void run_simple(void)
 	model_leave(c);
 }
 
-/* Each joins: older ones, newer ones, some with data below. */
+/* Users join that are older or newer than the last one, some with slots of data. */
 static void run_simple_join(void)
 {
 	struct call *c = call(10, CHAIN_24), *d;
@@ -248,7 +250,7 @@ static void run_simple_join(void)
 	model_body(d);
 	model_leave(d);
 	model_leave(c);
-	/* The frame's own data is below, all others' not. */
+	/* The frame has slots of data, the entries have none. */
 	c = call(10, CHAIN_DATA);
 	hook(c, CHAIN_24);
 	hook(c, CHAIN_0);
@@ -256,21 +258,21 @@ static void run_simple_join(void)
 	model_leave(c);
 }
 
-/* All simple, each older than the one before. */
+/* The linked users are simple, and each is older than the one before. */
 static void setup_falling(void)
 {
 	setup_one();
 	link(CHAIN_16, CHAIN_8, CHAIN_24, CHAIN_0);
 }
 
-/* All simple, in another order. */
+/* The linked users are simple, in another order than by age. */
 static void setup_mixed(void)
 {
 	setup_one();
 	link(CHAIN_8, CHAIN_16, CHAIN_0, CHAIN_24);
 }
 
-/* The chain begins here, goes on in the next chunk, or all of it is there. */
+/* The first linked user fits into the first chunk, the others do not. */
 static void setup_falling_full(void)
 {
 	fill(2);
@@ -288,7 +290,7 @@ static void setup_chain_full(void)
 	fill(4);
 }
 
-/* The first of a chain has gone, and one within it, while a call waits for them. */
+/* The first linked user and others are unregistered while a call is hooked for them. */
 static void setup_chain_gone(void)
 {
 	model_body(call_chain(2, CHAIN_16));
@@ -297,7 +299,7 @@ static void setup_chain_gone(void)
 	expect(!model_unregister(&model_user[CHAIN_24]));
 }
 
-/* Nobody is left but in the call. */
+/* All linked users are unregistered while two calls are hooked for them. */
 static void setup_chain_all_gone(void)
 {
 	int i;
@@ -309,7 +311,7 @@ static void setup_chain_all_gone(void)
 	model_body(call_chain(12, CHAIN_16));
 	for (i = CHAIN_0; i <= CHAIN_16; i++)
 		expect(!model_unregister(&model_user[i]));
-	/* Now they are newer than those who were newer. */
+	/* One of them comes back, with a newer tag than the others had. */
 	model_user[CHAIN_0].silent = true;
 	expect(!model_register(&model_user[CHAIN_0], 0, FGRAPH_FULL_REGS, false));
 }
@@ -318,7 +320,7 @@ static void run_chain_all_gone(void)
 {
 	struct call *c = model_top();
 
-	/* It is not the one that is there. */
+	/* The frame below has an entry with the user's old tag. */
 	model_tail(c, 12);
 	hook_chain(c, CHAIN_16);
 	model_body(c);
@@ -335,7 +337,7 @@ static void run_chain(void)
 	model_leave(c);
 }
 
-/* Is refused by the one who refuses. */
+/* One of the linked users refuses the call. */
 static void run_chain_veto(void)
 {
 	struct call *c = call_chain(11, CHAIN_16), *d;
@@ -347,7 +349,7 @@ static void run_chain_veto(void)
 	model_leave(c);
 }
 
-/* Others have hooked the call: also those who do not need all registers. */
+/* The call is hooked already, also for a user that does not need all registers. */
 static void run_chain_hooked(void)
 {
 	struct call *c = call(10, SIMPLE), *d;
@@ -363,7 +365,7 @@ static void run_chain_hooked(void)
 	model_leave(c);
 }
 
-/* The first to come refuses, and has gone. */
+/* The linked users before the first that joins refuse the call or are unregistered. */
 static void run_chain_not_first(void)
 {
 	struct call *c = call(11, SIMPLE), *d;
@@ -377,7 +379,7 @@ static void run_chain_not_first(void)
 	model_leave(c);
 }
 
-/* Those who need all registers and those who do not are in one chain. */
+/* Some linked users need all registers at return, others do not. */
 static void setup_flags_differ(void)
 {
 	setup_one();
@@ -392,7 +394,7 @@ static void run_flags_differ(void)
 	model_leave(c);
 }
 
-/* To itself: all are there, or some of them. */
+/* A tail call of a function to itself: the frame has all or some of the linked users. */
 static void run_chain_tail(void)
 {
 	struct call *c = call_chain(10, CHAIN_16), *d;
@@ -412,7 +414,7 @@ static void run_chain_tail(void)
 	model_leave(c);
 }
 
-/* Users who have the same bit of a run's users: those who are there and not. */
+/* The ids of some linked users differ by a multiple of 64. */
 static void setup_same_bits(void)
 {
 	struct user *u = &model_user[CHAIN_16];
@@ -426,7 +428,7 @@ static void setup_same_bits(void)
 	fake_lowest_id = (model_user[CHAIN_24].gops.user.tag & FGRAPH_ID_MASK) + 64;
 	expect(!model_register(u, 8, FGRAPH_FULL_REGS, false));
 	fake_lowest_id = 0;
-	/* Falling, with all the same: then not. */
+	/* Their order is by age; in setup_same_bits_mixed() it is not. */
 	link(CHAIN_8, CHAIN_16, CHAIN_24, CHAIN_0);
 }
 
@@ -446,7 +448,7 @@ static void run_same_bits(void)
 	model_body(d);
 	model_leave(d);
 	model_leave(c);
-	/* In a run that does not fall, the oldest has the bit of the newest. */
+	/* Users that have joined have ids that differ by a multiple of 64 from others. */
 	c = call(10, CHAIN_0);
 	hook(c, CHAIN_24);
 	hook(c, CHAIN_16);
@@ -455,7 +457,7 @@ static void run_same_bits(void)
 	model_leave(c);
 }
 
-/* Each is older than the one before, but for one: the first is there already. */
+/* The linked users are not in the order of their age. */
 static void setup_not_falling(void)
 {
 	setup_one();
@@ -481,7 +483,7 @@ static void run_not_falling(void)
 	model_leave(c);
 }
 
-/* Some slots are left in the first half of a big chunk, and the next one joins. */
+/* Make calls until only @slots slots are left in the first half of a big chunk. */
 static void fill_half(int slots)
 {
 	int i;
@@ -503,7 +505,7 @@ static void run_half(void)
 	static const int users[] = { CHAIN_0, CHAIN_24 };
 	int i;
 
-	/* Who is there already is found. */
+	/* One of the users is in the frame already, the other is not. */
 	for (i = 0; i < ARRAY_SIZE(users); i++) {
 		struct call *c = call(10, CHAIN_0);
 
@@ -532,7 +534,7 @@ static void run_half_data(void)
 	model_leave(c);
 }
 
-/* What the first of a chain leaves on top is not theirs, or not of this function. */
+/* The top record is of another function, or of an abandoned call of this function. */
 static void run_chain_not_there(void)
 {
 	struct call *c = call(11, CHAIN_24);
@@ -541,7 +543,7 @@ static void run_chain_not_there(void)
 	model_tail(c, 13);
 	hook_chain(c, CHAIN_VETO);
 	model_body(c);
-	/* As in run_join_below(). */
+	/* This call is abandoned above the one that is joined. */
 	call(13, CHAIN_0);
 	model_abandon(1);
 	model_tail(c, 13);
@@ -555,7 +557,7 @@ static void setup_first_gone(void)
 	expect(!model_unregister(&model_user[CHAIN_16]));
 }
 
-/* What is on top has the place of the call that is to come, and its function. */
+/* The top record is of an abandoned call with the place and function of the next call. */
 static void setup_abandoned_same(void)
 {
 	setup_one();
@@ -567,7 +569,7 @@ static void setup_abandoned_same(void)
 
 static int many_first;
 
-/* The newest first. */
+/* More users are linked than fit into a chunk, the newest first. */
 static void setup_many(void)
 {
 	int users[MANY_END - MANY], i;
@@ -595,13 +597,14 @@ static void run_many(void)
 	struct call *c = call_chain(10, many_first);
 
 	model_body(c);
-	/* It is there, among all those. */
+	/* The user is among the entries of the frame. */
 	model_tail(c, 10);
 	hook(c, MANY + 33);
 	model_body(c);
 	model_leave(c);
 }
 
+/* Empty the reserve, and let all allocations fail. */
 static void no_memory(void)
 {
 	void *chunk;
@@ -620,7 +623,7 @@ static void setup_no_memory(void)
 	no_memory();
 }
 
-/* Some of a chain miss the call. */
+/* Some of the linked users miss the call. */
 static void setup_chain_no_memory(void)
 {
 	fill(5);
@@ -631,7 +634,7 @@ static void run_no_memory(void)
 {
 	struct call *c = call(10, SHORT);
 
-	/* No room for it. */
+	/* There is no room for the second user. */
 	hook(c, DATA);
 	model_body(c);
 	model_leave(c);
@@ -651,7 +654,7 @@ static void setup_refill(void)
 	by_large();
 }
 
-/* Nothing to be had in the interrupt: a task has to do it. */
+/* The irq_work found no memory, so a work has to refill the reserve. */
 static void setup_refill_slow(void)
 {
 	no_memory();
@@ -683,11 +686,11 @@ static void setup_deep(void)
 static void run_unwind(void)
 {
 	STEP(({ model_unwind(model_now, 0, 0, 0); 0; }));
-	/* From the middle, with a cursor that fits another place. */
+	/* Another unwinder begins in the middle, with a cursor of another place. */
 	STEP(({ model_unwind(model_now, model_now->stale, 3, 4); 0; }));
 }
 
-/* All go while the call is hooked: its return has the memory given back. */
+/* All users are unregistered while a call is hooked: its return frees the memory. */
 static void setup_gone(void)
 {
 	int i;
@@ -708,7 +711,7 @@ static void run_gone(void)
 	model_leave(model_top());
 }
 
-/* Some go, and one comes where another was. */
+/* Users are unregistered while a call is hooked, and one of them comes back. */
 static void setup_slot_taken(void)
 {
 	struct user *u = &model_user[SHORT];
@@ -724,9 +727,9 @@ static void setup_slot_taken(void)
 }
 
 /*
- * A kprobe's handler hooks a call late: what leads there is hooked already, and
- * returns first. The model has no such calls: all of it is here, and the frames
- * are to be taken for abandoned ones.
+ * A kprobe's handler hooks a call late: functions that lead to the handler are hooked already,
+ * and return first. The model has no such calls. They are made here, and the model takes their
+ * frames for those of abandoned calls.
  */
 static struct late {
 	struct fgraph_ops	gops;
@@ -736,7 +739,7 @@ static struct late {
 	int			returned;
 } late[3];
 
-/* Data that looks like a frame, as that of the model. */
+/* Fills the data so that each slot looks like a frame. */
 static int late_entered(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
 			struct ftrace_regs *fregs)
 {
@@ -768,7 +771,7 @@ static void late_returned(struct fgraph_ops *gops, const struct fgraph_frame *fr
 	l->returned++;
 }
 
-/* What is called later has the lower place. */
+/* Hook a call whose return address is @place places above the stack pointer. */
 static void late_hook(int i, unsigned long func, int place)
 {
 	struct late *l = &late[i];
@@ -784,7 +787,7 @@ static void late_hook(int i, unsigned long func, int place)
 	STEP((fgraph_hook(&l->gops, func, &l->fregs.regs), 0));
 	preempt_enable_notrace();
 	expect(fgraph_is_trampoline(*slot));
-	/* As in model_body(). */
+	/* The function begins, see model_body(). */
 	*fgraph_record_place(l->retp) = *slot;
 }
 
@@ -836,7 +839,7 @@ static void setup_late_nearly_full(void)
 	setup_late();
 }
 
-/* It also leaves something on top that was abandoned. */
+/* A return callback that leaves an abandoned call on top. */
 static void late_abandons(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
 			  struct fgraph_regs *regs)
 {
@@ -881,7 +884,7 @@ static void run_late(void)
 	late_end();
 }
 
-/* Preempted where preemption is on, and all users go meanwhile. */
+/* The last user is unregistered while the task is between two operations. */
 static void setup_last(void)
 {
 	int i;
@@ -896,7 +899,7 @@ static void setup_last(void)
 	memset(&last_user, 0, sizeof(last_user));
 	last_user.retfunc = late_returned;
 	expect(!fgraph_user_add(&last_user));
-	/* A stack with nothing on it. */
+	/* The task has an empty stack. */
 	preempt_disable_notrace();
 	expect(fgraph_stack_make());
 	preempt_enable_notrace();
@@ -927,7 +930,7 @@ static void run_last(void)
 		by_last();
 }
 
-/* As an idle task whose CPU comes up again: its stack starts anew. */
+/* An idle task whose CPU comes up again resets its stack, with abandoned calls on it. */
 static void setup_reset(void)
 {
 	fill(2);
@@ -970,7 +973,7 @@ const struct scenario scenarios[] = {
 	{ "join below abandoned, new chunk", setup_nearly_full, run_join_below },
 	{ "late hook", setup_late, run_late },
 	{ "late hook in a new chunk", setup_late_nearly_full, run_late },
-	{ "stack starts anew", setup_reset, run_reset },
+	{ "stack is reset", setup_reset, run_reset },
 	{ "last user goes", setup_last, run_last },
 	{ "no memory", setup_no_memory, run_no_memory },
 	{ "no memory for a stack", no_memory, run_one },
@@ -996,17 +999,17 @@ const struct scenario scenarios[] = {
 	{ "chain of all kinds on a hooked call", setup_one, run_chain_hooked },
 	{ "chain on a hooked call, new chunk", setup_falling_full, run_chain_hooked },
 	{ "chain with users gone", setup_chain_gone, run_chain_veto },
-	{ "chain without its first", setup_chain_gone, run_chain_not_first },
-	{ "chain of which all go", setup_chain_all_gone, run_chain_all_gone },
+	{ "chain without its first user", setup_chain_gone, run_chain_not_first },
+	{ "chain whose users all go", setup_chain_all_gone, run_chain_all_gone },
 	{ "chain, flags differ", setup_flags_differ, run_flags_differ },
 	{ "chain, tail call to itself", setup_falling, run_chain_tail },
 	{ "chain of all kinds, tail call to itself", setup_one, run_chain_tail },
 	{ "chain, no memory", setup_chain_no_memory, run_chain },
-	{ "users with the same bits", setup_same_bits, run_same_bits },
-	{ "users with the same bits in another order", setup_same_bits_mixed, run_same_bits },
-	{ "users fall, but for one", setup_not_falling, run_not_falling },
-	{ "run into the second half of a chunk", setup_half, run_half, true },
-	{ "run with data into the second half", setup_half_data, run_half_data, true },
+	{ "ids differ by 64", setup_same_bits, run_same_bits },
+	{ "ids differ by 64, in another order", setup_same_bits_mixed, run_same_bits },
+	{ "chain not in the order of age", setup_not_falling, run_not_falling },
+	{ "join into the second half of a chunk", setup_half, run_half, true },
+	{ "join with data into the second half", setup_half_data, run_half_data, true },
 	{ "chain where another frame is on top", setup_one, run_chain_not_there },
 	{ "first push of a task by a chain, first gone", setup_first_gone, run_chain },
 	{ "chain above the same call, abandoned, first gone", setup_abandoned_same, run_chain },

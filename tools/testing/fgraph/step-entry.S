@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From before an instruction to step_point(), if its turn has come, and back
- * with nothing changed. The caller has saved %rcx, or x29 and x30, and seen that
- * step_left is not zero.
+ * step_entry is called before each instruction of the core while step_left is not zero. It
+ * decrements step_left and calls step_point() if that has become zero. No register changes; the
+ * caller has saved %rcx, or x29 and x30.
  *
- * The core uses neither floating point registers nor memory below the stack
- * pointer, as in the kernel.
+ * Like the kernel, the core uses neither floating point registers nor memory below the stack
+ * pointer.
  */
 	.section .note.GNU-stack, "", %progbits
 	.text

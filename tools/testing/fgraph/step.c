@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Interrupts the core at each instruction, by what hooks and returns itself,
- * and that by the same again; after each interrupt all rules must hold.
+ * Interrupts the core at each instruction. The interrupts hook calls themselves, and are
+ * interrupted in the same way; after each interrupt all rules of the stack must hold.
  *
- * How instructions are stepped: where the core is built from assembly with a
- * call before each instruction (see instrument.awk), that calls step_point().
- * With STEP_TRAP, the processor's trap flag does so on code as the compiler made
- * it, a hundred times slower; for an emulated processor qemu-trap.c has one.
+ * How instructions are stepped: the core is built from assembly with a call before each
+ * instruction (see instrument.awk), which leads to step_point(). With STEP_TRAP the core is the
+ * code that the compiler made, and the trap flag of the processor leads there, which is a hundred
+ * times slower. qemu-trap.c is the trap flag of an emulated processor.
  *
- * Interrupts come at each point of a run; then, in a run of its own, at a single
- * point, so that what later ones would find prepared (a chunk, a word) is not
- * there. The second level likewise.
+ * First, interrupts come at each point of a run. Then there is a run for each point with an
+ * interrupt at that point alone, as earlier interrupts may have prepared something that later ones
+ * find, such as a chunk. The same is done on the second level.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -30,10 +30,17 @@
 #define STEP_NAME	"step"
 #endif
 
-/* step_point() is called before as many instructions as this; 0: never. */
+/* step_point() is called after that many more instructions; 0 for never. */
 unsigned long step_left;
 
-/* Shared with the process that runs a scenario. */
+/**
+ * struct counts - what a scenario has done; shared with the process that runs it
+ * @points:	number of instructions on each level at which interrupts could come
+ * @interrupts:	number of interrupts on each level
+ * @checks:	number of calls of model_check()
+ * @runs:	number of runs
+ * @what:	what has failed, or empty
+ */
 static struct counts {
 	unsigned long	points[LEVELS + 1];
 	unsigned long	interrupts[LEVELS + 1];
@@ -43,20 +50,24 @@ static struct counts {
 } *counts;
 
 #ifdef STEP_TRAP
-/* Of each instruction of the core, whether it was interrupted. */
+/* For each byte of the core's code, whether an instruction there was interrupted. */
 static unsigned char *reached;
 #endif
 
 static const struct scenario *scenario;
-/* Interrupted at which point, 0: at each, or each so many; by what. */
+/* For each level, the only point at which an interrupt comes, or 0 for many of them. */
 static unsigned long at[LEVELS];
+/* For each level, the number of points from one interrupt to the next, if there are many. */
 static unsigned long every[LEVELS] = { 1, 1 };
+/* For each level, what interrupts; NULL for nothing. */
 static const struct kind *by[LEVELS];
 static int max_level = LEVELS;
 
+/* The level that runs: 0 for the scenario, then how many interrupts are nested. */
 static int level;
+/* For each level, the number of points that were passed. */
 static unsigned long point[LEVELS];
-/* Newer ones are lower, as on a stack: a call further out is never below. */
+/* Machine stacks of interrupts. Newer ones are lower, so that an outer call is never below. */
 static unsigned long context_stack[LEVELS + 1][CONTEXT_STACK];
 
 void fake_fail(const char *file, int line, const char *what)
@@ -93,24 +104,29 @@ static void interrupt(const struct kind *kind)
 	t->sp = sp;
 	fake_context = context;
 	level--;
-	/* (1) Left as found. */
+	/* RESTORE: an interrupt leaves the stack as it found it. */
 	expect(t->nr_calls == calls && fake_preempt_count == preempt);
 	if (st && !t->nr_dead)
 		expect(st->top == top);
 	model_check(t);
 }
 
-/* So many instructions after a single interrupt are looked at. */
+/* After a single interrupt, check_above() is called before this many more instructions. */
 #define SETTLING	24
+/* How many of these instructions are left. */
 static int settling;
 
+/* Expect that all slots up to @end are free. */
 static void check_clean(const void *rec, const void *end)
 {
 	for (; rec < end; rec += FGRAPH_SLOT)
 		expect(!fgraph_head(rec));
 }
 
-/* (2) Whoever was interrupted has seen what is gone: in this chunk, and the next. */
+/*
+ * ZERO: code that was interrupted may act on what it read before. It must not leave anything above
+ * the top, in this chunk or in the next one.
+ */
 static void check_above(void)
 {
 	struct fgraph_stack *st = fake_current->fgraph_stack;
@@ -127,7 +143,7 @@ static void check_above(void)
 	}
 }
 
-/* Before an instruction. */
+/* Called before an instruction of the core when step_left has become 0. */
 void step_point(void)
 {
 	if (settling) {
@@ -163,7 +179,7 @@ static void trap_flag(bool on)
 		asm volatile("pushf; andl $~0x100, (%%rsp); popf" : : : "memory", "cc");
 }
 
-/* The flag is off in the handler, and as before when that returns. */
+/* The flag is cleared in the handler, and restored from @uc when that returns. */
 static void trap_again(ucontext_t *uc, bool on)
 {
 	if (!on)
@@ -173,7 +189,7 @@ static void trap_again(ucontext_t *uc, bool on)
 #define TRAP_SIGNAL	SIGUSR1
 #define trap_pc(uc)	((uc)->uc_mcontext.pc)
 
-/* qemu-trap.c knows them. */
+/* qemu-trap.c notices calls of these two functions. */
 noinline void trap_on(void)
 {
 	asm volatile("" : : : "memory");
@@ -181,7 +197,7 @@ noinline void trap_on(void)
 
 noinline void trap_off(void)
 {
-	/* Not the same code, lest the two be merged. */
+	/* The code must differ from trap_on(), or the compiler may merge the two. */
 	asm volatile("nop" : : : "memory");
 }
 
@@ -200,7 +216,7 @@ static void trap_again(ucontext_t *uc, bool on)
 }
 #endif
 
-/* Code that is not interrupted at all is that of registering and the like. */
+/* Print how many instructions were interrupted, with REACHED=1 also their addresses. */
 static void print_reached(void)
 {
 	size_t i, nr = 0;
@@ -237,6 +253,7 @@ static void trap_flag(bool on)
 }
 #endif
 
+/* The hook model_step: begin or end interrupting, around a call of the core. */
 static void step(bool on)
 {
 	static unsigned long start;
@@ -244,7 +261,7 @@ static void step(bool on)
 	if (level >= max_level || !by[level])
 		return;
 	if (on) {
-		/* A single point may be over. */
+		/* The single interrupt may have come in an earlier call of the core. */
 		settling = 0;
 		step_left = !at[level] ? every[level] :
 			    at[level] > point[level] ? at[level] - point[level] : 0;
@@ -263,7 +280,7 @@ static void no_step(bool on)
 {
 }
 
-/* Returns how many points there were. */
+/* Run the scenario with interrupts at @at0 and @at1, see at[]. Returns the number of points. */
 static unsigned long run(unsigned long at0, unsigned long at1)
 {
 	at[0] = at0;
@@ -286,16 +303,17 @@ static unsigned long run(unsigned long at0, unsigned long at1)
 	return point[0];
 }
 
-/* How much is done: in seconds, in minutes, in hours. */
+/* How much is done: it takes seconds, minutes, or hours. */
 enum effort { QUICK, LONG, ALL };
 
-/* Of each kind that interrupts, on the second level, when it is quick. */
+/* With QUICK, about how many interrupts there are on the second level for each kind. */
 #ifdef STEP_TRAP
 #define QUICK_INTERRUPTS	1000
 #else
 #define QUICK_INTERRUPTS	12000
 #endif
 
+/* Run scenario number @n with all kinds of interrupts. */
 static void run_scenario(int n, enum effort effort)
 {
 	const int nr = nr_kinds;
@@ -307,11 +325,11 @@ static void run_scenario(int n, enum effort effort)
 		if (effort == QUICK && (n + k) % 4)
 			continue;
 #endif
-		/* At each point; at a single one. */
+		/* One level: a run with interrupts at each point, then runs with a single one. */
 		by[0] = &kinds[k];
 		by[1] = NULL;
 		points = run(0, 0);
-		/* Of many, different ones for each kind. */
+		/* If there are many points, each kind of interrupt takes different ones. */
 		stride = effort > QUICK ? 1 : points > 6000 ? points / 1500 : points > 600 ? 3 : 1;
 		for (i = 1 + (n + k) % stride; i <= points; i += stride) {
 #ifdef STEP_TRAP
@@ -322,7 +340,7 @@ static void run_scenario(int n, enum effort effort)
 		}
 		if (max_level < 2)
 			continue;
-		/* At each, and there at each. */
+		/* Two levels: interrupts at each point, which are interrupted at each point. */
 		by[1] = &kinds[(n + k) % nr];
 		run(1 + points / 2, ~0UL);
 		second = point[1];
@@ -336,7 +354,7 @@ static void run_scenario(int n, enum effort effort)
 		every[1] = 1;
 		if (effort < ALL)
 			continue;
-		/* At a single one, and there at a single one. */
+		/* A run for each pair of points, with a single interrupt on each level. */
 		for (l = 0; l < nr; l++) {
 			by[1] = &kinds[l];
 			for (i = 1; i <= points; i++) {
@@ -355,12 +373,16 @@ static void print_counts(const struct counts *c)
 	       c->points[0], c->points[1], c->interrupts[1], c->interrupts[2], c->checks);
 }
 
+/* Memory that a child process shares. */
 static void *shared(size_t size)
 {
 	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
-/* By its own time, five times what the longest takes: the machine may be busy. */
+/*
+ * Limit the CPU time of this process, as the machine may be busy. The limits are five times what
+ * the longest scenario takes; 0 is for none.
+ */
 static void limit_time(rlim_t seconds)
 {
 	struct rlimit limit = { seconds, seconds };
@@ -369,70 +391,112 @@ static void limit_time(rlim_t seconds)
 		setrlimit(RLIMIT_CPU, &limit);
 }
 
-int main(int argc, char **argv)
-{
-	struct counts sum = { };
-	enum effort effort = QUICK;
-	bool failed = false, first = false;
-	int i, opt, only = -1, n = 0;
+/**
+ * struct options - the arguments of the program
+ * @effort:	how much is done: -l for LONG, -a for ALL
+ * @first:	-f: stop at the first failure
+ * @only:	-s N: run only this scenario, counted from 0 here and from 1 there; else -1
+ */
+struct options {
+	enum effort	effort;
+	bool		first;
+	int		only;
+};
 
+static bool parse_options(struct options *o, int argc, char **argv)
+{
+	int opt;
+
+	o->only = -1;
 	while ((opt = getopt(argc, argv, "1lafs:")) != -1) {
 		if (opt == '1')
 			max_level = 1;
 		else if (opt == 'a')
-			effort = ALL;
+			o->effort = ALL;
 		else if (opt == 'l')
-			effort = LONG;
+			o->effort = LONG;
 		else if (opt == 'f')
-			first = true;
+			o->first = true;
 		else if (opt == 's')
-			only = atoi(optarg) - 1;
+			o->only = atoi(optarg) - 1;
 		else
-			return 2;
+			return false;
 	}
+	return true;
+}
+
+static void init(void)
+{
 #ifdef STEP_TRAP
 	sigaction(TRAP_SIGNAL, &(struct sigaction) {
 		.sa_sigaction = trap, .sa_flags = SA_SIGINFO | SA_NODEFER,
 	}, NULL);
+	reached = shared(__stop_fgraph_text - __start_fgraph_text);
 #endif
 	model_init();
 	counts = shared(sizeof(*counts));
-#ifdef STEP_TRAP
-	reached = shared(__stop_fgraph_text - __start_fgraph_text);
-#endif
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (only < 0)
+}
+
+/* Run a scenario in a process of its own. Returns the status of the process, 0 if it passed. */
+static int fork_scenario(int i, enum effort effort)
+{
+	int status;
+
+	memset(counts, 0, sizeof(*counts));
+	if (!fork()) {
+		limit_time(effort == QUICK ? 500 : effort == LONG ? 5 * 3600 : 0);
+		scenario = &scenarios[i];
+		run_scenario(i, effort);
+		counts->checks = model_checks;
+		_exit(0);
+	}
+	wait(&status);
+	return status;
+}
+
+/* Print the result of a scenario as line @n of the test. */
+static void print_result(int n, const struct scenario *s, int status)
+{
+	if (WIFSIGNALED(status))
+		printf("# signal %d\n", WTERMSIG(status));
+	if (counts->what[0])
+		printf("# %s\n", counts->what);
+	printf("%s %d %s: %s # ", status ? "not ok" : "ok", n, STEP_NAME, s->name);
+	print_counts(counts);
+}
+
+static void add_counts(struct counts *sum)
+{
+	sum->points[0] += counts->points[0];
+	sum->points[1] += counts->points[1];
+	sum->interrupts[1] += counts->interrupts[1];
+	sum->interrupts[2] += counts->interrupts[2];
+	sum->checks += counts->checks;
+	sum->runs += counts->runs;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .effort = QUICK };
+	struct counts sum = { };
+	bool failed = false;
+	int i, status, n = 0;
+
+	if (!parse_options(&o, argc, argv))
+		return 2;
+	init();
+	if (o.only < 0)
 		printf("1..%d\n", nr_scenarios);
 	for (i = 0; i < nr_scenarios; i++) {
-		int status;
-
-		if (only >= 0 && i != only)
+		if (o.only >= 0 && i != o.only)
 			continue;
-		memset(counts, 0, sizeof(*counts));
-		if (!fork()) {
-			limit_time(effort == QUICK ? 500 : effort == LONG ? 5 * 3600 : 0);
-			scenario = &scenarios[i];
-			run_scenario(i, effort);
-			counts->checks = model_checks;
-			_exit(0);
-		}
-		wait(&status);
+		status = fork_scenario(i, o.effort);
 		failed |= status;
-		if (WIFSIGNALED(status))
-			printf("# signal %d\n", WTERMSIG(status));
-		if (counts->what[0])
-			printf("# %s\n", counts->what);
-		printf("%s %d %s: %s # ", status ? "not ok" : "ok", ++n, STEP_NAME,
-		       scenarios[i].name);
-		print_counts(counts);
-		if (failed && first)
+		print_result(++n, &scenarios[i], status);
+		if (failed && o.first)
 			return 1;
-		sum.points[0] += counts->points[0];
-		sum.points[1] += counts->points[1];
-		sum.interrupts[1] += counts->interrupts[1];
-		sum.interrupts[2] += counts->interrupts[2];
-		sum.checks += counts->checks;
-		sum.runs += counts->runs;
+		add_counts(&sum);
 	}
 	printf("# %s: ", STEP_NAME);
 	print_counts(&sum);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What step.c interrupts (scenarios.c), by what (interrupts.c), and the users of both. */
+/* Shared by step.c, the scenarios that it interrupts (scenarios.c), and interrupts.c. */
 #ifndef _STEP_H
 #define _STEP_H
 
 #include "model.h"
 
 /**
- * struct kind - what interrupts
- * @name:	for messages
- * @run:	the calls that it makes
- * @same_stack:	on the stack of what it interrupts, or on its own
- * @irq:	not from NMI
- * @big:	only where there is a user with that much data
+ * struct kind - a kind of interrupts
+ * @name:	name for messages
+ * @run:	makes the calls of the interrupt
+ * @same_stack:	use the machine stack of the interrupted code, not a stack of its own
+ * @irq:	this does not happen in an NMI
+ * @big:	needs the user BIG
  */
 struct kind {
 	const char	*name;
@@ -22,12 +22,12 @@ struct kind {
 };
 
 /**
- * struct scenario - what is interrupted
- * @name:	for messages
- * @setup:	what was before
- * @run:	the code that is interrupted
- * @big:	there is a user with as much data as there may be
- * @many:	there are more users than fit into a chunk
+ * struct scenario - calls that are interrupted
+ * @name:	name for messages
+ * @setup:	prepares the stack and the users, without interrupts
+ * @run:	makes the calls that are interrupted
+ * @big:	the user BIG is registered, whose data have the maximum size
+ * @many:	the users from MANY on are registered, more than fit into a chunk
  */
 struct scenario {
 	const char	*name;
@@ -42,21 +42,21 @@ extern const int nr_kinds;
 extern const struct scenario scenarios[];
 extern const int nr_scenarios;
 
-/* The users, by their place in model_user. */
+/* The users, by their index in model_user. register_users() says what each is like. */
 enum {
 	SHORT, DATA, FULL, ASK, VETO, BIG, LARGE, NONE,
-	/* No entry callback; with those "simple" that have little data. */
+	/* Has no entry callback, and data that fit into a slot. */
 	SIMPLE,
-	/* As kretprobes of one function: a chain, the newest first. */
+	/* These are linked at first, like kretprobes of one function, the newest first. */
 	CHAIN_0, CHAIN_24, CHAIN_ENTRY, CHAIN_DATA, CHAIN_NEVER, CHAIN_32, CHAIN_8, CHAIN_VETO,
 	CHAIN_16,
-	/* More than fit into a chunk. */
+	/* There are more of these than fit into a chunk. */
 	MANY, MANY_END = MANY + 66,
 };
 
 static_assert(MANY_END <= MAX_USERS && MANY_END - MANY < MAX_ENTRIES);
 
-/* These are a chain. */
+/* Link the given users, and unlink all others: hook_chain() hooks a call for all of them. */
 #define link(...)								\
 	link_users((const int[]){ __VA_ARGS__ },				\
 		   sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int))
@@ -68,7 +68,7 @@ struct call *call(unsigned long func, int user);
 void hook_chain(struct call *c, int user);
 struct call *call_chain(unsigned long func, int user);
 
-/* Some of what interrupts also comes before. */
+/* Some kinds of interrupts that scenarios also use to set up a stack. */
 void by_large(void);
 void by_big(void);
 void by_last(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The architecture's own, but for what tells the kernel's stacks by address. */
+/* The architecture's header, with a fgraph_retp_valid() that accepts addresses of user space. */
 #ifndef _FAKE_ASM_FGRAPH_H
 #define _FAKE_ASM_FGRAPH_H
 

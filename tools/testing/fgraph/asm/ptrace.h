@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Registers, with the kernel's names and of the kernel's size. */
+/* struct pt_regs with the names and the size that it has in the kernel. */
 #ifndef _FAKE_ASM_PTRACE_H
 #define _FAKE_ASM_PTRACE_H
 

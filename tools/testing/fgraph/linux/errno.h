@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* That of the C library, which has the numbers. */
+/* The numbers of the C library's header are the kernel's. */
 #include_next <linux/errno.h>
