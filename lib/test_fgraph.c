@@ -169,12 +169,20 @@ static noinline bool test_fgraph_bool(unsigned int n, ...)
 	return n & 1;
 }
 
+/* On x86_64 the first register has the address of the structure that is returned. */
+static noinline struct test_fgraph_large test_fgraph_memory(int first, long second)
+{
+	barrier();
+	return (struct test_fgraph_large){ { first, second } };
+}
+
 static typeof(test_fgraph_kinds) *target_kinds = test_fgraph_kinds;
 static typeof(test_fgraph_many_args) *target_many_args = test_fgraph_many_args;
 static typeof(test_fgraph_structs) *target_structs = test_fgraph_structs;
 static typeof(test_fgraph_void) *target_void = test_fgraph_void;
 static typeof(test_fgraph_pointer) *target_pointer = test_fgraph_pointer;
 static typeof(test_fgraph_bool) *target_bool = test_fgraph_bool;
+static typeof(test_fgraph_memory) *target_memory = test_fgraph_memory;
 
 static unsigned long test_fgraph_types(unsigned long n)
 {
@@ -188,6 +196,7 @@ static unsigned long test_fgraph_types(unsigned long n)
 	READ_ONCE(target_void)();
 	READ_ONCE(target_pointer)((void *)n);
 	READ_ONCE(target_pointer)(NULL);
+	large = READ_ONCE(target_memory)(-5, large.part[2]);
 	return READ_ONCE(target_bool)(n, pair);
 }
 

@@ -36,6 +36,7 @@
 #include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/trace_seq.h>
+#include <linux/uaccess.h>
 #include <asm/sections.h>
 
 #include "trace_func_args.h"
@@ -118,6 +119,17 @@ static const struct btf_type *func_proto(const struct btf *btf, u32 id)
 	return btf_type_by_id(btf, btf_type_by_id(btf, id)->type);
 }
 
+/* Is this a pointer to char, and not to void or to other bytes? */
+static bool func_is_string(const struct btf *btf, u32 id)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(btf, id, NULL);
+
+	if (!t || !btf_type_is_ptr(t))
+		return false;
+	t = btf_type_skip_modifiers(btf, t->type, NULL);
+	return t && btf_type_is_int(t) && !strcmp(btf_name_by_offset(btf, t->name_off), "char");
+}
+
 static struct trace_func_words func_count_words(const struct btf *btf, u32 id)
 {
 	const struct btf_type *proto = func_proto(btf, id);
@@ -131,9 +143,12 @@ static struct trace_func_words func_count_words(const struct btf *btf, u32 id)
 		/* Variable arguments have no type. */
 		if (!params[i].type || !trace_btf_next_arg(&w, params[i].type))
 			break;
+		if (!w.on_stack && func_is_string(btf, params[i].type) &&
+		    hweight8(words.strings) < TRACE_FUNC_MAX_STRINGS)
+			words.strings |= BIT(w.first);
 	}
 	words.regs = w.regs;
-	words.stack = min(w.stack, TRACE_FUNC_MAX_WORDS - w.regs);
+	words.stack = min(w.stack, TRACE_FUNC_MAX_VALUES - w.regs);
 	/* One word, which is not shown, stands for a return value in memory. */
 	if (size)
 		words.ret = 1;
@@ -441,6 +456,17 @@ void trace_func_args_put(void)
 	mutex_unlock(&func_args_mutex);
 }
 
+/* Print a string, or the address where there was none. */
+static void func_print_string(struct trace_seq *s, unsigned long addr, const char *string)
+{
+	unsigned int max = TRACE_FUNC_STRING_WORDS * sizeof(long) - 1;
+
+	if (!string[0] && string[1])
+		trace_seq_printf(s, "0x%lx", addr);
+	else
+		trace_seq_printf(s, "\"%*pE\"", (int)strnlen(string, max), string);
+}
+
 /*
  * Print arguments by name and type. Returns false if the function takes another number of words
  * than was recorded, as another module has been loaded to its address.
@@ -452,11 +478,16 @@ static bool func_print_args(struct trace_seq *s, const struct func_table *table,
 	const struct btf_type *proto = func_proto(table->btf, func->id);
 	const struct btf_param *params = btf_params(proto);
 	struct trace_btf_walk w = trace_btf_walk_args(table->btf, proto);
+	unsigned int nr_values = func->words.regs + func->words.stack;
+	const unsigned long *string = words + nr_values;
+	unsigned int i, strings = 0;
 	bool known = true;
-	unsigned int i;
 
-	if (nr != trace_func_nr_args(func->words))
-		return false;
+	if (nr != nr_values) {
+		if (nr != trace_func_nr_args(func->words))
+			return false;
+		strings = func->words.strings;
+	}
 
 	for (i = 0; i < btf_vlen(proto); i++) {
 		unsigned int first;
@@ -468,10 +499,14 @@ static bool func_print_args(struct trace_seq *s, const struct func_table *table,
 			trace_seq_printf(s, "%s=", btf_name_by_offset(table->btf,
 								      params[i].name_off));
 		first = w.on_stack ? func->words.regs + w.first : w.first;
-		if (!known || w.memory || first + w.nr > nr)
+		if (!known || w.memory || first + w.nr > nr_values) {
 			trace_seq_puts(s, "...");
-		else
+		} else if (!w.on_stack && strings & BIT(first)) {
+			func_print_string(s, words[first], (const char *)string);
+			string += TRACE_FUNC_STRING_WORDS;
+		} else {
 			trace_btf_print(s, table->btf, params[i].type, words + first);
+		}
 	}
 	return true;
 }
@@ -531,21 +566,42 @@ void trace_func_args_put(void)
 /**
  * trace_func_words() - how many words of a function's values are to be recorded?
  * @ip:		address of the function's call to ftrace
+ * @strings:	record the strings behind pointers to char, too
  *
  * Context: any, preemption disabled.
  *
  * Return: the numbers of words. They may change when a module comes or goes, or by
  * trace_func_args_put().
  */
-struct trace_func_words trace_func_words(unsigned long ip)
+struct trace_func_words trace_func_words(unsigned long ip, bool strings)
 {
 	static const struct trace_func_words unknown = { .regs = NR_REG_ARGUMENTS, .ret = 1 };
 	const struct func_table *table;
 	const struct func_type *func = func_find(ip, &table);
+	struct trace_func_words words = func ? func->words : unknown;
 
-	return func ? func->words : unknown;
+	if (!strings)
+		words.strings = 0;
+	return words;
 }
 NOKPROBE_SYMBOL(trace_func_words);
+
+/*
+ * Copy a string of the kernel. If that faults, it is empty and its second byte is not zero; so it
+ * is for an address of user space, which cannot be read in any context.
+ */
+static void func_save_string(unsigned long *to, unsigned long addr)
+{
+	unsigned int size = TRACE_FUNC_STRING_WORDS * sizeof(*to);
+	char *string = (char *)to;
+
+	memset(to, 0, size);
+	if (strncpy_from_kernel_nofault(string, (const void *)addr, size) < 0) {
+		string[0] = 0;
+		string[1] = 1;
+	}
+}
+NOKPROBE_SYMBOL(func_save_string);
 
 /**
  * trace_func_args_save() - record the arguments of a function that is entered
@@ -562,6 +618,7 @@ void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 	struct pt_regs *regs = &fregs->regs;
 	/* On x86 the return address is below the first argument on the stack. */
 	unsigned long *stack = (unsigned long *)regs->sp + IS_ENABLED(CONFIG_X86);
+	unsigned long strings = nr.strings;
 	unsigned int i;
 
 	for (i = 0; i < nr.regs; i++)
@@ -569,6 +626,10 @@ void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 	/* NOCHECK: KASAN may have poisoned the caller's stack frame. */
 	for (i = 0; i < nr.stack; i++)
 		*to++ = READ_ONCE_NOCHECK(stack[i]);
+	for_each_set_bit(i, &strings, nr.regs) {
+		func_save_string(to, regs_get_kernel_argument(regs, i));
+		to += TRACE_FUNC_STRING_WORDS;
+	}
 }
 NOKPROBE_SYMBOL(trace_func_args_save);
 

@@ -3,6 +3,7 @@
 #ifndef _TRACE_FUNC_ARGS_H
 #define _TRACE_FUNC_ARGS_H
 
+#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/types.h>
 
@@ -17,6 +18,7 @@ struct trace_seq;
  * @stack:	words of arguments on the stack
  * @ret:	words of the return value; 0 for void, 1 for a value that is returned in memory,
  *		which is not recorded
+ * @strings:	bit mask of the words in @regs that are pointers to strings to be recorded
  *
  * Without BTF for the function these are all argument registers and one return register.
  */
@@ -24,15 +26,22 @@ struct trace_func_words {
 	u8	regs;
 	u8	stack;
 	u8	ret;
+	u8	strings;
 };
 
-/* The most words of arguments that are recorded: arm64's 8 registers and as many on the stack. */
-#define TRACE_FUNC_MAX_WORDS	16
+/* The most words of values that are recorded: arm64's 8 registers and as many on the stack. */
+#define TRACE_FUNC_MAX_VALUES	16
+/* The most strings that are recorded of a call, and the words that each takes, with its NUL. */
+#define TRACE_FUNC_MAX_STRINGS	3
+#define TRACE_FUNC_STRING_WORDS	4
+/* The most words of arguments that are recorded. */
+#define TRACE_FUNC_MAX_WORDS \
+	(TRACE_FUNC_MAX_VALUES + TRACE_FUNC_MAX_STRINGS * TRACE_FUNC_STRING_WORDS)
 
 #ifdef CONFIG_FUNCTION_TRACE_ARGS
 int trace_func_args_get(void);
 void trace_func_args_put(void);
-struct trace_func_words trace_func_words(unsigned long ip);
+struct trace_func_words trace_func_words(unsigned long ip, bool strings);
 void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 			  struct ftrace_regs *fregs);
 void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
@@ -43,7 +52,7 @@ void trace_func_return_print(struct trace_seq *s, unsigned long ip, const unsign
 static inline int trace_func_args_get(void) { return 0; }
 static inline void trace_func_args_put(void) { }
 
-static inline struct trace_func_words trace_func_words(unsigned long ip)
+static inline struct trace_func_words trace_func_words(unsigned long ip, bool strings)
 {
 	return (struct trace_func_words){ };
 }
@@ -59,7 +68,7 @@ static inline void trace_func_return_print(struct trace_seq *s, unsigned long ip
 
 static inline unsigned int trace_func_nr_args(struct trace_func_words nr)
 {
-	return nr.regs + nr.stack;
+	return nr.regs + nr.stack + hweight8(nr.strings) * TRACE_FUNC_STRING_WORDS;
 }
 
 #endif /* _TRACE_FUNC_ARGS_H */
