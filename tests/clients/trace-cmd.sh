@@ -32,4 +32,17 @@ same "entries of $F, -B" "$(lines "$W/lines" calls "funcgraph_entry: .*\\| +$F\\
 same "do_nanosleep in the buffer with function" "$(grep '^ *functions:' "$W/report" | grep -c 'function: *do_nanosleep')" $n
 same "exits in the buffer with events" "$(grep '^ *events:' "$W/report" | grep -c 'sched_process_exit:.* comm=calls')" 4
 same "graph entries in the other buffers" "$(grep -E '^ *(functions|events):' "$W/report" | grep -c funcgraph)" 0
+
+# Arguments and return values: raw pages are spliced, and fields that trace-cmd does not know
+# do not keep it from showing what it knows.
+trace-cmd record -o "$W/args.dat" -p function_graph -O funcgraph-args -O funcgraph-retval -l $F \
+	-B functions -p function -O func-args -O func-args-strings -l do_nanosleep \
+	calls 3 20 5 >"$W/record" 2>&1 || { cat "$W/record"; fail "record with arguments"; }
+trace-cmd report "$W/args.dat" >"$W/report" 2>/dev/null || fail "report with arguments"
+sed 's/^ *functions: *//; s/^ *//' "$W/report" >"$W/lines"
+same "calls of $F with arguments" "$(lines "$W/lines" calls "funcgraph_(entry|exit): .*\\| +$F\\(\\);|funcgraph_entry: .* $F\\(\\) \\{")" $n
+same "do_nanosleep with arguments" "$(grep '^ *functions:' "$W/report" | grep -c 'function: *do_nanosleep')" $n
+trace-cmd report -R "$W/args.dat" 2>/dev/null | grep -c 'values=\|args=' >"$W/raw" || :
+echo "raw lines with the new fields: $(cat "$W/raw")"
+trace-cmd reset >/dev/null 2>&1
 verdict "$n calls of $F and as many of do_nanosleep, each left"

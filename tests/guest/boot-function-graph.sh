@@ -7,7 +7,7 @@ grep -x function_graph current_tracer
 grep -x 1 options/funcgraph-args
 cat /proc/self/stat >/dev/null
 if [ -f /sys/kernel/btf/vmlinux ]; then
-	grep -m1 'vfs_open(path=0x[0-9a-f]*, file=0x[0-9a-f]*); /\* = 0x0 \*/' trace
+	grep -m1 'vfs_open(path=0x[0-9a-f]*, file=0x[0-9a-f]*); /\* = 0 \*/' trace
 else
 	grep -m1 'vfs_open(0x[0-9a-f]*, 0x[0-9a-f]*, .*); /\* = 0x0 \*/' trace
 fi

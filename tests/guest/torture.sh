@@ -19,6 +19,16 @@ storm() { # fork and exec
 	done
 }
 
+values() { # arguments and strings of them on or off, return values and addresses on or off
+	local option
+	for option in func-args func-args-strings funcgraph-args funcgraph-args-strings; do
+		echo "$1" >options/$option
+	done
+	for option in funcgraph-retval funcgraph-retaddr; do
+		echo "$2" >options/$option
+	done
+}
+
 toggle() { # the tracers, on what the module calls and on what makes a fork
 	local n=0
 	while [ ! -e /tmp/stop ]; do
@@ -29,13 +39,20 @@ toggle() { # the tracers, on what the module calls and on what makes a fork
 		2) echo '*_sleep*' ;;
 		3) echo 'vfs_*' ;;
 		esac >set_ftrace_filter
+		values $((n & 1)) $((n >> 1 & 1))
 		echo function_graph >current_tracer
 		echo 1 >function_profile_enabled
-		sleep 0.5
+		sleep 0.3
+		values $((n >> 1 & 1)) $((n & 1))
+		sleep 0.2
+		head -c 50000 trace >/dev/null
 		echo nop >current_tracer
 		echo 0 >function_profile_enabled
 		echo function >current_tracer
-		sleep 0.2
+		sleep 0.1
+		values $((n & 1)) $((n >> 1 & 1))
+		sleep 0.1
+		head -c 50000 trace >/dev/null
 		echo nop >current_tracer
 		echo "r:torture$n fgraph_torture_sleep \$retval" >kprobe_events 2>/dev/null
 		echo "r:doze$n hrtimer_nanosleep" >>kprobe_events 2>/dev/null
