@@ -1,11 +1,11 @@
-# Everything is done by the scripts; this names what depends on what.
-# Values given on the command line reach the scripts as they are.
+# The scripts do all the work; this file only has their dependencies. Variables of the
+# command line are passed to the scripts unchanged.
 vars := ARCH KERNEL CONFIG LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
 	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE \
 	CLIENTS BENCH BPF DEBUG DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
 
-# TREE names a tree that is built as it is: no series is applied.
+# A tree that TREE names is built as it is, without applying the series.
 tree := $(if $(TREE),,tree)
 
 .PHONY: help setup tree refresh build run shell demo test torture bench baseline check series clean

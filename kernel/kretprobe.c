@@ -18,7 +18,10 @@
 #include "trace/fgraph_ftrace.h"
 #include "trace/fgraph_internal.h"
 
-/* What the handler of a breakpoint adds to preempt_count(). Architectures may define it. */
+/*
+ * What the breakpoint of the probe whose handler runs has added to preempt_count(). Architectures
+ * may define it.
+ */
 #ifndef kprobe_handler_count
 #define kprobe_handler_count()	0
 #endif
@@ -116,8 +119,9 @@ NOKPROBE_SYMBOL(pre_handler_kretprobe);
 
 /*
  * May a call be hooked while the handler of another probe runs? @count is preempt_count() of
- * the context that made the call. An interrupt of the handler may be hooked. A call that the
- * handler makes may not, or handlers might call each other for ever.
+ * the code that made the call, without what the breakpoint of the other probe has added. A call
+ * in an interrupt of the handler may be hooked. A call that the handler makes may not, or
+ * handlers might call each other for ever.
  */
 static bool kretprobe_may_reenter(struct kretprobe *rp, int count)
 {
@@ -127,9 +131,9 @@ static bool kretprobe_may_reenter(struct kretprobe *rp, int count)
 NOKPROBE_SYMBOL(kretprobe_may_reenter);
 
 /*
- * A breakpoint was hit while the handler of another probe runs. Hook the return if that is
- * allowed. Returns false if the kprobe has missed the call. @count is preempt_count() in the
- * handler of the breakpoint.
+ * A probe was hit while the handler of another probe runs. If it is a kretprobe that may be
+ * hooked then, hook the return. Returns false if the probe has missed the hit. @count is
+ * preempt_count() of the code that hit the probe.
  */
 bool kretprobe_reentered(struct kprobe *p, struct pt_regs *regs, int count)
 {

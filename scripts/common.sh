@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034
-# Sourced by the other scripts: names of the places, and how kernels are made.
+# Sourced by the other scripts: paths, configurations, and functions to build kernels.
 set -euo pipefail
 export LC_ALL=C
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
@@ -12,16 +12,16 @@ KERNEL=${KERNEL:-series}
 CONFIG=${CONFIG:-tracing}
 LINUX=${LINUX:-}
 TREE=${TREE:-}
-# The series, and its topics in their order: a step is TOPIC/NNNN-*.patch there.
+# The directory of the series, and its topics in their order. Steps are TOPIC/NNNN-*.patch.
 PATCHES=$ROOT/patches/6.1
 TOPICS=(fixes core users tracing tests)
-# The directories at whose in-tree paths the series' whole files stand.
+# The directories that have whole files of the series, at their paths in the kernel tree.
 WHOLE_DIRS=(include kernel arch lib samples tools Documentation)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "$@"; exit 1; }
 
-# Cross compiler and image of ARCH. On an arm64 machine arm64 is the native one.
+# Set the cross compiler and the kernel image of ARCH.
 set_arch() {
 	case $ARCH in
 	x86_64) CROSS=x86_64-linux-gnu- IMAGE=arch/x86/boot/bzImage ;;
@@ -35,7 +35,7 @@ set_arch() {
 set_arch
 CONFIGS='tracing kprobes clients debug kcsan frame-pointer guess'
 [[ " $CONFIGS " = *" $CONFIG "* ]] || die "CONFIG=$CONFIG: not one of $CONFIGS"
-# Git that does the same whatever the user's and the machine's settings are.
+# Run git without the settings of the user and of the machine.
 vcs() {
 	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git \
 		-c safe.directory='*' -c core.quotePath=false -c core.abbrev=12 \
@@ -43,7 +43,7 @@ vcs() {
 		-c user.name=tree -c user.email=tree@localhost "$@"
 }
 
-# Where the sources of this kernel are and where it is built: SRC, OUT, LABEL.
+# Set SRC, the sources of the kernel; OUT, where it is built; and LABEL, its name.
 locate() {
 	local suffix=
 	[ "$CONFIG" = tracing ] || suffix=-$CONFIG
@@ -62,8 +62,8 @@ locate() {
 	OUT=$BUILD/$ARCH-$LABEL$suffix
 }
 
-# kmake SRC OUT ARGS...: the kernel's make. Nothing of this repository's
-# variables reaches it, and nothing in its result tells when or where it ran.
+# kmake SRC OUT ARGS...: runs the kernel's make, without the variables of this repository,
+# and so that the result does not depend on when and where it runs.
 kmake() {
 	local src=$1 out=$2
 	shift 2
@@ -75,9 +75,9 @@ kmake() {
 		KBUILD_BUILD_HOST=build -j"$(nproc)" "$@"
 }
 
-# logged NAME WHAT COMMAND...: run a long step with its output in build/log/,
-# say what it does, where the log is, now and then how far it is, and how it
-# ended. A failure shows the end of the log.
+# logged NAME WHAT COMMAND...: runs a long command with its output in build/log/. Prints what
+# it does, where the log is, from time to time the progress, and how it ended. After a
+# failure, the end of the log is printed.
 logged() {
 	local name=$1 what=$2 start=$SECONDS rc=0 pid beat
 	shift 2

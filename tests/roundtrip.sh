@@ -1,5 +1,5 @@
 #!/bin/bash
-# scripts/tree and scripts/refresh are each other's inverse: on a small tree.
+# Tests on a small tree that scripts/refresh is the inverse of scripts/tree.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 tmp=$(mktemp -d)
@@ -26,7 +26,7 @@ commit() { # message [topic]
 }
 day=0
 
-# The base and a tree that grew from it.
+# Make the base, and a tree with commits on top of it.
 mkdir -p "$tmp/linux/kernel" "$tmp/linux/include" "$tmp/repo/patches/6.1"
 cp -r "$here/scripts" "$tmp/repo/"
 : >"$tmp/repo/patches/6.1/series"
@@ -103,7 +103,7 @@ unset TREE
 check 'refresh from build/tree' scripts/refresh
 check 'nothing changed' diff -r "$tmp/patches" patches
 
-# Mails of all topics, and of one.
+# scripts/series makes the mails of all topics, or of one.
 mails() { find build/series -name '*.patch' ! -name '0000-*' | wc -l; }
 check 'mails' scripts/series
 check 'one for each step' test "$(mails)" = 8
@@ -123,7 +123,7 @@ check 'a commit without a topic' no_refresh
 check 'is named, too' grep -q '(kernel: no topic).*Topic: NAME.*fixes' "$tmp/last"
 git reset -q --hard HEAD~1
 
-# A base that it does not fit.
+# A base to which the series does not apply.
 cp -r "$tmp/linux" "$tmp/other"
 sed -i '/^50$/s/.*/fifty-one/; /^SUBLEVEL/s/7/8/' "$tmp/other/kernel/a.c" "$tmp/other/Makefile"
 export LINUX=$tmp/other

@@ -1,9 +1,9 @@
 #!/bin/bash
-# The core of fgraph in user space, interrupted at every instruction, and random
-# sequences against a model: the quick part of tools/testing/fgraph in the tree.
-# For arm64 under qemu-user, if that is there.
+# Run the quick tests of tools/testing/fgraph of the tree: the core of fgraph in user
+# space, interrupted at every instruction, and random sequences compared with a model.
+# For arm64 they run under qemu-user, if that is installed.
 #
-# With an argument, that target of its Makefile instead: "user-space.sh bench".
+# With an argument, run that target of its Makefile instead: "user-space.sh bench".
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/../scripts/common.sh"
 locate
@@ -14,7 +14,7 @@ if [ $# -gt 0 ]; then
 	"${make[@]}" "$@"
 	exit
 fi
-# Limits of CPU time end what runs too long; this one is for what waits for ever.
+# A test that computes too long is ended by a limit of CPU time, one that hangs by this.
 make=(timeout 3600 "${make[@]}")
 "${make[@]}" run
 if command -v qemu-aarch64 aarch64-linux-gnu-gcc >/dev/null; then

@@ -27,6 +27,9 @@ unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
  * @addr:	a return address as found on a machine stack
  *
  * Context: any. Not for modules.
+ *
+ * Return: true if @addr is a trampoline, or at most FGRAPH_TRAMPOLINE_SPAN bytes behind its
+ * start.
  */
 static __always_inline bool fgraph_is_trampoline(unsigned long addr)
 {

@@ -55,7 +55,7 @@ noinline void fgraph_miss(struct fgraph_ops *gops, enum fgraph_miss why)
 NOKPROBE_SYMBOL(fgraph_miss);
 
 /*
- * Is the call of this return address hooked? At entry that is the first address of a
+ * Is a call hooked whose return address is @ret at entry? It is then the first address of a
  * trampoline, so the range that fgraph_is_trampoline() accepts is not needed.
  */
 static __always_inline bool fgraph_is_hooked(unsigned long ret)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Programs that do nothing, for bpf.c: one of each kind that sees a return. */
+/* BPF programs for bpf.c that do nothing: one of each kind that can see a return. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 

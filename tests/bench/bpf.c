@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bpf OBJECT KIND COMMAND: attaches the BPF program of that kind to the function
- * that its section in OBJECT names, KIND/FUNCTION, and runs COMMAND twice: as it
- * is, and with the kernel counting how often programs run, which costs. Prints
- * how often this one did in the second run.
+ * bpf OBJECT KIND COMMAND: attaches the BPF program of the section KIND/FUNCTION in OBJECT to
+ * FUNCTION, and runs COMMAND twice. In the second run the kernel counts how often programs run,
+ * which takes time. Prints how often this program ran in the second run.
  */
 #include <stdio.h>
 #include <stdlib.h>

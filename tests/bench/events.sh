@@ -1,4 +1,4 @@
-# For guest.sh, memory.sh and profile.py, in tracefs: events of the module's function.
+# Sourced by guest.sh, memory.sh and profile.py: events on the function of the module.
 # shellcheck shell=bash
 target=fgraph_bench_target
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a hooked call costs: net clock ticks a call, the empty loop subtracted.
+ * Measures what a hooked call costs: clock ticks for each call, less those of an empty loop.
  *
- * Meant for an emulator whose clock counts instructions, see scripts/bench. Builds
- * against any kernel since 6.1: what it measures is by public interfaces, but
- * for register_ftrace_graph() where that is not exported.
+ * It is meant for an emulator whose clock counts instructions, see scripts/bench. It builds for
+ * any kernel since 6.1 and uses exported functions, except for register_ftrace_graph() of kernels
+ * that do not export it.
  *
  *   echo ROW > /sys/module/fgraph_bench/parameters/row
  *
- * sets a row up, measures it and takes it down again; the result is in the log.
- * A row whose callbacks did not see each call exactly once has no figure.
+ * registers the users of a row, measures, and unregisters them; the result is printed to the
+ * log. There is no figure if the callbacks did not see each call exactly once.
  */
 #include <linux/delay.h>
 #include <linux/fprobe.h>
@@ -33,12 +33,12 @@ static unsigned long ticks(void)
 	unsigned long t;
 
 	asm volatile("isb; mrs %0, cntvct_el0" : "=r"(t) :: "memory");
-	/* An instruction is a nanosecond; of those, a tick has 16 on some CPUs. */
+	/* An instruction takes a nanosecond, and a tick may be 16 of these. */
 	return t * (NSEC_PER_SEC / read_sysreg(cntfrq_el0));
 #endif
 }
 
-/* Traced; and one that ftrace cannot reach, long enough for a jump. */
+/* The function that ftrace can call, and a notrace function that has room for a jump. */
 noinline unsigned long *fgraph_bench_target(unsigned long *p);
 noinline unsigned long *fgraph_bench_target(unsigned long *p)
 {
@@ -53,7 +53,7 @@ noinline notrace unsigned long *fgraph_bench_hidden(unsigned long *p)
 	return p;
 }
 
-/* Somewhere else. */
+/* Another function, for users that must not see calls of the target. */
 noinline void fgraph_bench_other(unsigned long *p);
 noinline void fgraph_bench_other(unsigned long *p)
 {
@@ -77,10 +77,10 @@ static noinline notrace unsigned long run(unsigned long n)
 	return t;
 }
 
-/* The empty loop, with either function. */
+/* The cost of the empty loop, with either function. */
 static unsigned long empty[2];
 
-/* In hundredths of a tick. */
+/* The cost of a call, in hundredths of a tick. */
 static unsigned long per_call(void)
 {
 	unsigned long few, many;
@@ -91,7 +91,7 @@ static unsigned long per_call(void)
 	return (many - few) * 100 / calls;
 }
 
-/* @users see each call once, at entry and at return as far as they ask for it. */
+/* Measure a row, whose callbacks must see that many entries and returns of each call. */
 static void measure(const char *row, unsigned long want_entries, unsigned long want_returns)
 {
 	unsigned long cost, made = 3 * calls + 100;
@@ -198,7 +198,7 @@ static void row_kretprobe(const char *row, int nr, bool hidden, bool data, unsig
 	struct kretprobe *rp = add_kretprobes(nr, hidden ? "fgraph_bench_hidden" : target_name,
 					      data);
 
-	/* The jump is put in place some time after. */
+	/* The breakpoint is replaced by a jump some time later. */
 	msleep(wait);
 	if (hidden)
 		target = fgraph_bench_hidden;
@@ -209,7 +209,7 @@ static void row_kretprobe(const char *row, int nr, bool hidden, bool data, unsig
 
 /* fprobe */
 #ifdef CONFIG_FPROBE
-/* What handlers are given, and whether that of the entry may refuse. */
+/* The parameters of handlers differ, and whether an entry handler can refuse a call. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 #define FPROBE_ARGS	struct fprobe *fp, unsigned long ip, unsigned long ret_ip, \
 			struct ftrace_regs *fregs, void *data

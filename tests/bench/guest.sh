@@ -1,7 +1,6 @@
 #!/bin/bash
-# In the guest of scripts/bench: measure each row of the module, and the tracers
-# that are driven from tracefs; with BPF=1 programs of BPF and nothing else. What
-# a kernel lacks has no line.
+# Runs in the guest of scripts/bench: measures each row of the module, and the tracers of
+# tracefs; with BPF=1 only programs of BPF. There is no line for what a kernel lacks.
 set -u
 param=/sys/module/fgraph_bench/parameters
 row=$param/row
@@ -11,7 +10,7 @@ cd /sys/kernel/tracing || exit 1
 echo 0 >/proc/sys/kernel/watchdog 2>/dev/null
 insmod "$1" || exit 1
 
-# measure NAME [ROW]: the result under that name
+# measure NAME [ROW]: measures a row, by default NAME, and prints the result as NAME
 measure() {
 	local got
 	dmesg -C
@@ -20,7 +19,7 @@ measure() {
 	[ -z "$got" ] || echo "@ ${1// /-} ${got#* }"
 }
 
-# measure_bpf KIND: an empty program, which must have run once for each call
+# measure_bpf KIND: measures an empty program, which must run once for each call
 measure_bpf() {
 	local dir=/mnt/files got runs made
 	made=$((3 * $(cat $param/calls) + 100))
@@ -58,13 +57,13 @@ for n in 2 4 8 16 100; do
 	measure "kretprobe*$n"
 	measure "fprobe*$n"
 done
-# On a kernel with one user of function graph, that user obeys this.
+# On a kernel with one user of the graph tracer's hook, that user has this filter.
 echo "$target" >set_ftrace_filter
 for r in graph graph-refused graph-data graph+15 'graph*2' 'graph*4' 'graph*8' 'graph*16' \
 	'graph*100' kretprobe+fprobe kretprobe+graph all-three; do
 	measure "$r"
 done
-# A minute to register them all.
+# Registering all of them takes a minute.
 [ -n "${QUICK:-}" ] || measure graph+1000
 echo "fgraph_bench_nest" >set_ftrace_filter
 for n in 10 50 200; do
@@ -72,7 +71,7 @@ for n in 10 50 200; do
 	measure "unwind*$n"
 done
 echo "$target" >set_ftrace_filter
-# tracer NAME TRACER OPTION...: a tracer with these options, if it has them
+# tracer NAME TRACER OPTION...: measures a tracer with these options, if it has them
 tracer() {
 	local name=$1 tracer=$2 option
 	shift 2
@@ -98,7 +97,7 @@ echo >set_ftrace_filter
 events 1
 measure r-event plain
 no_events
-# Where the kernel has them.
+# Only kernels that have these arguments are measured.
 if grep -qF 'duration, ' README; then
 	events 1 "ret=\$retval n=\$arg1"
 	measure r-event-arg plain
@@ -122,13 +121,13 @@ if grep -qF '%return] [<args>]' README; then
 fi
 
 [ -z "${QUICK:-}" ] || exit 0
-# Users who come and go, in ticks each: what they wait for included.
+# Ticks to register and to unregister a user, with the time that it waits.
 echo "$target" >set_ftrace_filter
 for r in 'kretprobe*1' 'kretprobe*1000' 'graph*1' 'graph*1000'; do
 	measure "register-$r"
 done
 echo >set_ftrace_filter
-# The same of events, by the clock that ticks with each instruction.
+# Nanoseconds, which are ticks in the emulator, to add an event and to remove it.
 begin=$(date +%s%N)
 events 1000
 no_events

@@ -1,6 +1,6 @@
 #!/bin/bash
-# In the guest of scripts/bench: kilobytes that each kind of user takes with many
-# tasks asleep that never meet a hook, and what is left when it has gone.
+# Runs in the guest of scripts/bench: prints the kilobytes that each kind of user takes
+# while many tasks sleep that are in no hooked call, and what is left without the user.
 set -u
 param=/sys/module/fgraph_bench/parameters
 # shellcheck source=tests/bench/events.sh
@@ -15,7 +15,7 @@ used() {
 	local n all=0
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
-	# What is freed late.
+	# Some memory is freed late.
 	sleep 1
 	while read -r name n _; do
 		case $name in
@@ -26,7 +26,7 @@ used() {
 	echo "$all"
 }
 
-# measure NAME ON OFF: two commands
+# measure NAME ON OFF: measures between the commands ON and OFF
 measure() {
 	local before during after
 	before=$(used)
@@ -38,7 +38,7 @@ measure() {
 	echo "@ $1,after $((after - before))"
 }
 
-# What is made at the first use, and stays.
+# Use everything once, as some memory is allocated at the first use and stays.
 echo "$target" >set_ftrace_filter
 echo function_graph >current_tracer
 echo nop >current_tracer

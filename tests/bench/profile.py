@@ -1,11 +1,10 @@
 #!/usr/bin/python3
-"""Where the instructions of one hooked call go, symbol by symbol.
+"""Count the instructions of one hooked call by symbol.
 
 profile.py DIR ROW: boots the kernel that scripts/run boots, with the module in
-DIR, and lets it make the calls of that row. Then the emulator translates each
-instruction by itself and logs it. What is printed is one call: of those that
-take as many instructions as most do, the first. Instructions of the loop that
-makes the calls are among them.
+DIR, which makes the calls of that row. Then the emulator translates each
+instruction by itself and logs it. The first call with the most common number of
+instructions is printed, with the instructions of the loop that makes the calls.
 """
 import bisect
 import collections
@@ -50,7 +49,7 @@ echo "$ROW" >$param/row
 
 
 class Monitor:
-    """QEMU's monitor, by its prompt."""
+    """The connection to QEMU's monitor, which is read up to its prompt."""
 
     def __init__(self, path):
         self.sock = socket.socket(socket.AF_UNIX)

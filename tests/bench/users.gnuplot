@@ -1,5 +1,5 @@
-# Cost of a call against how many users there are on its function, from the CSV
-# of scripts/bench: gnuplot -e "csv='...'; svg='...'; kernels='base ...'" users.gnuplot
+# Plots the cost of a call against the number of users of its function, from the CSV of
+# scripts/bench: gnuplot -e "csv='...'; svg='...'; kernels='base ...'" users.gnuplot
 set datafile separator ','
 set datafile missing NaN
 set terminal svg size 800,500 dynamic background rgb 'white'
@@ -9,7 +9,7 @@ set xlabel 'users of the function'
 set ylabel 'instructions a call'
 set key left top
 set grid
-# The number of users in a row's name: kretprobe*8, or 1 without one.
+# The number of users in a row's name, as in kretprobe*8, or 1 without a number.
 users(row) = strstrt(row, '*') ? real(row[strstrt(row, '*') + 1:]) : 1
 is(row, kind) = row eq kind || row eq kind.'-exit' || row[1:strlen(kind) + 1] eq kind.'*'
 kinds = 'kretprobe fprobe graph'

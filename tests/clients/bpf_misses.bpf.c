@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The kernel's side of bpf_misses.c. */
+/* The BPF programs of bpf_misses.c. */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
@@ -13,10 +13,10 @@ struct {
 	__type(value, __u64);
 } map SEC(".maps");
 
-/* Those that ran. */
+/* How often each program ran. */
 __u64 outer_runs, multi_runs, event_runs;
 
-/* Calls what the others are attached to. */
+/* Calls the function that the other programs are attached to. */
 SEC("kprobe.multi")
 int outer(void *ctx)
 {

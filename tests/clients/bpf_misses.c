@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bpf_misses OBJECT FUNCTION CALLS: a program on entry of FUNCTION, which CALLS calls
- * of nanosleep() make, updates a map; two other programs are on the return of what does
- * that, one by kretprobe.multi, one by a kretprobe event. As they are not run within
- * another one, they must be counted as missed. Prints who ran how often, what
- * bpf_prog_info has as recursion_misses, and fgraph_users.
+ * bpf_misses OBJECT FUNCTION CALLS: a BPF program at the entry of FUNCTION updates a map. CALLS
+ * calls of nanosleep() make it run. Two other programs are attached to the return of the
+ * function that updates the map, one by kretprobe.multi, one by a kretprobe event. They are
+ * skipped while the first one runs, and must be counted as missed. Prints how often each program
+ * ran, its recursion_misses in bpf_prog_info, and fgraph_users.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < atoi(argv[3]); i++)
 		nanosleep(&t, NULL);
-	/* Those who call it otherwise are not there any more. */
+	/* Detach the program that calls the function, before the counts are read. */
 	bpf_link__destroy(links[2]);
 
 	bss = calloc(1, 4096);

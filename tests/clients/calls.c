@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * calls PROCS TIMES MS: PROCS processes at once, each of them TIMES times in
- * hrtimer_nanosleep() for MS milliseconds, so that what a tracer reports can be
- * counted.
+ * calls PROCS TIMES MS: starts PROCS processes, each of which calls hrtimer_nanosleep() TIMES
+ * times for MS milliseconds. So it is known how many calls a tracer must report.
  *
- * calls spin MS: one process on each CPU that only computes, so that interrupts
- * find it there.
+ * calls spin MS: starts a process on each CPU that computes for MS milliseconds, so that it is
+ * hit by interrupts.
  */
 #define _GNU_SOURCE
 #include <sched.h>

@@ -22,8 +22,8 @@ tail -n 1 "$W/log"
 same "entries" "$(grep -c "sample_entry_handler: Enter <$F+0x0/\|sample_entry_handler: Enter <$F+0x4/" "$W/log")" $n
 same "returns" "$(grep -c "sample_exit_handler: Return from <$F+0x[04]/.* to rip = .*nanosleep\|sample_exit_handler: Return from <$F+0x[04]/.* to rip = .*common_nsleep" "$W/log")" $n
 must "$((2 * n)) hits, none missed" grep -q "fprobe at $F unregistered. $((2 * n)) times hit, 0 times missed" "$W/log"
-# The stack after each of them goes on with the real caller. A return handler is
-# called by a trampoline, once: that is no caller of the function.
+# The stack trace of each hit must go on with the real caller. That of a return handler
+# begins with the trampoline that called the handler, which is no caller of the function.
 same "stacks with the caller" "$(grep -cE "^ *${sys}(clock_)?nanosleep\\+0x" "$W/log")" $((2 * n))
 same "stacks with a trampoline for a caller" "$(awk '
 	/Return from/ { inner = 1; next }

@@ -7,7 +7,7 @@
 version "$(uname -r)"
 x86_only "Linux 6.1 has no ftrace direct calls on arm64"
 
-# everyone MODULE FUNCTION LINE: who reports how many of the calls in "calls".
+# everyone MODULE FUNCTION LINE: all hooks of the function must report $calls calls.
 everyone() {
 	local module=$1 f=$2 line=$3 order=$4 want d
 	d=$W/$module-$order
@@ -43,7 +43,7 @@ everyone() {
 }
 
 total=
-# This one is on wake_up_process as well.
+# This module has a direct call on wake_up_process, too.
 schedule=$(awk '$3 == "schedule" { print $1 }' /proc/kallsyms)
 for order in first last; do
 	everyone ftrace_direct wake_up_process 'waking up ' $order

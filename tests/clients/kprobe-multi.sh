@@ -11,7 +11,7 @@ x86_64) sys=__x64_sys_ ;;
 esac
 {
 	printf '%s\n' $F do_nanosleep common_nsleep
-	# A name that is there twice could not be told apart.
+	# Leave out names that several functions have.
 	awk -v s="^$sys" '$1 ~ s { print $1 }' $T/available_filter_functions |
 		grep -vE '_(exit|exit_group|rt_sigreturn)$' | sort | uniq -u | head -n 450
 } >"$W/list"
@@ -35,12 +35,12 @@ same "$F" "$(hits $F)" "$n $n"
 same "do_nanosleep" "$(hits do_nanosleep)" "$n $n"
 same "${sys}getpgid" "$(hits ${sys}getpgid)" "$((20 * n)) $((20 * n))"
 same "functions with more entries than returns or less" "$(awk '$1 == "func" && $3 != $4' "$W/out" | xargs)" ""
-# The stacks: at entry they begin with the function, at return with its caller.
+# A stack begins with the function at entry, and with its caller at return.
 chain() { awk -v w="$1" -v f="$2" -v re="$3" '$1 == "stack" && $2 == w && $3 == f {
 	split($0, a, ": "); if ((a[2] " ") ~ re) n += $4 } END { print n + 0 }' "$W/out"; }
 callers="(common_nsleep )?${sys}(clock_)?nanosleep "
-# A walk from registers at entry lacks the caller on arm64: it is still in the LR,
-# which the unwinder of 6.1 does not look at.
+# On arm64 a stack at entry lacks the caller: its address is still in the LR, which the
+# unwinder of 6.1 does not use.
 [ "$(uname -m)" = aarch64 ] && direct= || direct="$F "
 same "do_nanosleep entered from its real callers" \
 	"$(chain entry do_nanosleep "^do_nanosleep $direct$callers")" $n

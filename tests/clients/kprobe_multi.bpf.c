@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The kernel's side of kprobe_multi.c. */
+/* The BPF programs of kprobe_multi.c. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "kprobe_multi.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* From a function's address to the cookie that was asked for it. */
+/* The cookie that was given for a function, by the function's address. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_FUNCS);

@@ -84,7 +84,7 @@ static const char *symbol(__u64 addr)
 	return lo < nr_symbols && symbols[lo].addr <= addr ? symbols[lo].name : "[unknown]";
 }
 
-/* The process whose calls are counted, from before the programs are there. */
+/* The child makes the calls that are counted. It is forked before programs are attached. */
 static pid_t start_target(int procs, long ms, int gate[2])
 {
 	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the loader and the BPF programs of kprobe_multi share. */
+/* Shared by kprobe_multi.c and its BPF programs. */
 #define MAX_FUNCS	1024
 #define MAX_DEPTH	32
-/* Eight bytes: compared as one word. */
+/* It has eight bytes, so that it can be compared as one word. */
 #define COMM		"kmtarget"
 #define FIRST_COOKIE	1000000ULL
 #define RETURN_COOKIE(c)	((c) << 32)

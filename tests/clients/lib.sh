@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Sourced by the tests of the clients: what a test ends with, and what it leaves
-# behind for the next one, which is nothing.
+# Sourced by the tests of the clients. Functions to check results, and to end a test so
+# that it leaves nothing behind for the next one.
 #
-# A test prints what it saw and a line "version: ..." with the client's version;
-# its last line is PASS, FAIL or SKIP with the reason, its status 0, 1 or 4.
+# A test prints its results and a line "version: ..." with the client's version. Its last
+# line is PASS, FAIL or SKIP with the reason, and its status is 0, 1 or 4.
 set -u
 T=/sys/kernel/tracing
 W=$(mktemp -d)
@@ -11,8 +11,7 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PATH=$HERE:$PATH
 LOADED=()
 
-# What is hooked by the tests: a function with known callers that sleeps for as
-# long as it is told.
+# The function that the tests hook. It has known callers, and sleeps as long as it is told.
 # shellcheck disable=SC2034
 F=hrtimer_nanosleep
 
@@ -55,7 +54,7 @@ skip() { reset; trap - EXIT; echo "SKIP $*"; exit 4; }
 pass() { reset; trap - EXIT; echo "PASS $*"; exit 0; }
 version() { echo "version: $*"; }
 
-# same WHAT GOT WANTED: print a figure; it must be so.
+# same WHAT GOT WANTED: prints a result, which must be as wanted.
 bad=
 same() {
 	if [ "$2" = "$3" ]; then
@@ -65,7 +64,7 @@ same() {
 		bad+="${bad:+; }$1: ${2:-nothing}, not $3"
 	fi
 }
-# must WHAT COMMAND...
+# must WHAT COMMAND...: the command must succeed.
 must() {
 	local what=$1
 	shift
@@ -73,10 +72,10 @@ must() {
 		echo "ok: $what"
 	else
 		echo "not ok: $what"
-		bad+="${bad:+; }not so: $what"
+		bad+="${bad:+; }failed: $what"
 	fi
 }
-# The end of a test that used same and must.
+# verdict TEXT: ends the test; it fails if any same or must has failed.
 verdict() {
 	[ -z "$bad" ] || fail "$bad"
 	pass "$*"
@@ -99,22 +98,22 @@ unload() {
 	LOADED=("${left[@]}")
 }
 
-# The kernel's log from mark on.
+# mark puts a mark into the kernel's log; since prints the log from there on.
 mark() { MARK="client-test-$RANDOM$RANDOM"; echo "$MARK" >/dev/kmsg; }
 since() { dmesg | sed "1,/$MARK/d" | sed -E 's/^\[ *[0-9.]+\] //'; }
 
-# graph FUNCTION...: the function_graph tracer on these alone.
+# graph FUNCTION...: starts the function_graph tracer on these functions only.
 graph() {
 	printf '%s\n' "$@" >$T/set_ftrace_filter &&
 		echo function_graph >$T/current_tracer
 }
-# retprobe NAME FUNCTION: a return probe as an event.
+# retprobe NAME FUNCTION: defines and enables an event at the function's return.
 retprobe() {
 	# shellcheck disable=SC2016
 	echo "r:kprobes/$1 $2 "'ret=$retval' >>$T/kprobe_events &&
 		echo 1 >"$T/events/kprobes/$1/enable"
 }
-# Its "hits misses".
+# probe_profile NAME: prints hits and misses of the event.
 probe_profile() { awk -v n="$1" '$1 == n { print $2, $3 }' $T/kprobe_profile; }
-# How many of COMM's lines of a trace-cmd report match.
+# lines FILE COMM REGEX: prints how many lines of COMM in a trace-cmd report match.
 lines() { awk -v c="$2" -v re="$3" 'index($1, c "-") == 1 && $0 ~ re' "$1" | wc -l; }

@@ -11,7 +11,7 @@ x86_only "Linux 6.1 has no livepatch on arm64"
 n=400
 patch=/sys/kernel/livepatch/livepatch_sample
 
-# settled SECONDS: the transition has completed in that time.
+# settled SECONDS: succeeds if the transition completes in that time.
 settled() {
 	local end=$((SECONDS + $1))
 	while [ -e "$patch" ] && [ "$(cat "$patch/transition" 2>/dev/null)" = 1 ]; do
@@ -23,8 +23,8 @@ patched() { [ "$(cat /proc/cmdline)" = 'this has been live patched' ]; }
 reads() { for _ in {1..10}; do cat /proc/cmdline >/dev/null; done; }
 off() { echo 0 >"$patch"/enabled; settled 300; rmmod livepatch_sample; }
 
-# counted WHAT: each of ten reads is seen by the return probe and the tracer.
-# (Loading a module reads the file, too.)
+# counted WHAT: the return probe and the tracer must see each of ten reads. They may see
+# more, as loading a module reads the file, too.
 counted() {
 	local hits misses graphs
 	read -r hits misses < <(probe_profile cl_cmdline)
@@ -46,10 +46,9 @@ must "not patched" eval '! patched'
 counted "after the patch"
 same "missed by the return probe" "$(probe_profile cl_cmdline | cut -d ' ' -f 2)" 0
 
-# Sleepers are not in what is patched, but every one of them must be shown not
-# to be: its stack has to be read through the hooked frames. After 15 attempts the
-# kernel would signal them, and say so: it must not come to that, however long
-# an attempt takes.
+# The sleepers are not in the patched function, but the kernel must find that out by
+# reading their stacks through the hooked calls. After 15 attempts it would send them
+# signals, and log that. That must not happen, however long an attempt takes.
 echo nop >$T/current_tracer
 retprobe cl_sleep $F
 retprobe cl_nano do_nanosleep

@@ -9,12 +9,12 @@ n=60
 
 retprobe cl_ret $F || fail "no return probe on $F"
 echo 'hist:keys=common_pid.execname' >$T/events/kprobes/cl_ret/trigger || fail "no histogram"
-# Who returned: the processes of the test, or others (perf sleeps now and then).
+# Count the returns of the test's processes, as perf itself sleeps now and then, too.
 returns() { awk -v ours="$1" '/common_pid:/ { n[$3 == "calls"] += $NF } END { print n[ours] + 0 }' $T/events/kprobes/cl_ret/hist; }
 perf ftrace latency -a -T $F -- calls 3 20 5 >"$W/latency" 2>&1 || { cat "$W/latency"; fail "perf ftrace latency"; }
 cat "$W/latency"
 same "calls in the histogram" "$(awk -F '|' '/ - .*\|/ { n += $2 } END { print n + 0 }' "$W/latency")" $((n + $(returns 0)))
-# They sleep for 5 ms or more, by another clock.
+# The calls sleep for at least 5 ms, measured by another clock.
 must "they took 2 ms or more" [ "$(awk -F '|' '/ (ms|s) +\|/ && !/ 1 - 2 +ms/ { n += $2 } END { print n + 0 }' "$W/latency")" -ge $n ]
 
 perf ftrace trace --inherit -m 8M -D 3 -G $F -- calls 3 20 5 >"$W/graph" 2>&1 || { cat "$W/graph"; fail "perf ftrace -G"; }

@@ -26,7 +26,7 @@ echo nop >$T/current_tracer
 perf script -i "$W/data" -F comm,event,trace,ip,sym >"$W/script" 2>"$W/err" || { cat "$W/err"; fail "perf script"; }
 sed -n 1,24p "$W/script"
 
-# One line for each sample: the event, its value, then the symbols from the inside out.
+# Make one line of each sample: the event, its value, then the callers, innermost first.
 awk '/^[^ \t].*probe:/ || /^ *calls .*probe:/ {
 		if (s != "") print s
 		match($0, /probe:[a-z_]*/); s = substr($0, RSTART, RLENGTH)

@@ -7,14 +7,14 @@
 version "$(trace-cmd 2>&1 | sed -n 's/^trace-cmd version \([0-9.]*\).*/\1/p')"
 n=60
 
-# One buffer: every call with what it calls, entered and left.
+# One buffer: each call has an entry and an exit, and so have the calls within it.
 trace-cmd record -o "$W/graph.dat" -p function_graph -g $F --max-graph-depth 3 -b 8192 \
 	calls 3 20 5 >"$W/record" 2>&1 || { cat "$W/record"; fail "record -p function_graph"; }
 trace-cmd report "$W/graph.dat" >"$W/report" 2>"$W/err" || { cat "$W/err"; fail "report"; }
 same "overrun" "$(trace-cmd report --stat "$W/graph.dat" 2>/dev/null | awk '/^overrun:|commit overrun:|dropped events:/ { n += $NF } END { print n + 0 }')" 0
 same "entries of $F" "$(lines "$W/report" calls "funcgraph_entry: .*\\| +$F\\(\\) \\{")" $n
 same "calls of do_nanosleep in it" "$(lines "$W/report" calls 'funcgraph_entry: .*\|    do_nanosleep\(\) \{')" $n
-# What opens a brace is closed by an exit of its own.
+# Each entry that opens a brace must have an exit.
 awk 'index($1, "calls-") == 1 && /funcgraph_(entry|exit):/' "$W/report" >"$W/calls"
 same "calls that were entered and not left" "$(awk '
 	/funcgraph_entry:.*\{$/ { depth[$1]++ }
@@ -22,7 +22,7 @@ same "calls that were entered and not left" "$(awk '
 	END { for (t in depth) bad += depth[t]; print bad + 0 }' "$W/calls")" 0
 sed -n 1,12p "$W/report"
 
-# Three buffers with a tracer or an event each.
+# Three buffers, each with another tracer or an event.
 trace-cmd record -o "$W/three.dat" -p function_graph -g $F -l $F -l do_nanosleep \
 	-B functions -p function -l do_nanosleep -B events -e sched:sched_process_exit \
 	calls 3 20 5 >"$W/record" 2>&1 || { cat "$W/record"; fail "record with -B"; }

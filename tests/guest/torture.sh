@@ -1,9 +1,9 @@
 #!/bin/bash
 # boot: own SMP=2 MEM=2G TIMEOUT=600
-# Torture of fgraph for TORTURE_SECONDS (20): lib/fgraph_torture.c, and around
-# it what a module cannot do itself. The module must say SUCCESS, the memory of
-# all shadow stacks must come back, and no stack may show a trampoline as a
-# caller: of tasks in /proc, by sysrq, by perf.
+# Torture test of fgraph for TORTURE_SECONDS (20): the module lib/fgraph_torture.c, and
+# meanwhile forks, tracers, CPU hotplug, stack traces and failing allocations. The module
+# must print SUCCESS, the memory of all shadow stacks must be freed, and no stack trace of
+# /proc, sysrq or perf may have a trampoline as a caller.
 set -u
 seconds=${TORTURE_SECONDS:-20}
 cd /sys/kernel/tracing || exit 1
@@ -75,13 +75,14 @@ hotplug() {
 	done
 }
 
-# judge NAME [START]: stacks on standard input, an empty line before each, show no
-# trampoline as a caller; START stands for what a stack begins with. How many
-# there were is added to /tmp/NAME.seen, what is wrong to /tmp/NAME.bad.
+# judge NAME [START]: checks stack traces on standard input, with an empty line before
+# each, for trampolines as callers. START is taken for the line before the first one. The
+# number of stacks is added to /tmp/NAME.seen, wrong lines to /tmp/NAME.bad.
 #
-# Not as one: when it is left, and when it is interrupted. After an interrupt,
-# arm64 does not see who called a function that has made no frame record yet: that
-# is what the trampoline calls, then. Samples begin with the interrupted one.
+# A trampoline is right below a function that it calls, and where it was interrupted.
+# After an interrupt, arm64 does not see the caller of a function that has not made its
+# frame record yet: the trampoline is then below an interrupted function that it called.
+# Samples begin with the interrupted function.
 judge() {
 	local first=
 	[ "$1" != samples ] || [ "$(uname -m)" != aarch64 ] || first=1
@@ -133,15 +134,16 @@ sleepers() {
 }
 
 # shellcheck disable=SC2317
-everyone() { # those who run, too: that it can be read
+everyone() { # reads the stacks of all tasks, also of running ones, which must be safe
 	while [ ! -e /tmp/stop ]; do
 		cat /proc/[0-9]*/stack
 		sleep 0.5
 	done >/dev/null 2>&1
 }
 
-# As the kernel prints them: of each CPU, of all tasks. Those that run are not to
-# be judged, nor lines that may be left over. A CPU may be within a trampoline.
+# Checks the stack traces that the kernel prints of each CPU and of all tasks. Stacks of
+# running tasks are left out, and lines marked as unreliable. A CPU may be interrupted in
+# a trampoline.
 printed() {
 	local n=0
 	while [ ! -e /tmp/stop ]; do
@@ -159,11 +161,11 @@ printed() {
 	done
 }
 
-# Of whoever runs anywhere, when the clock interrupts: maybe in a trampoline. What
-# is there no more may have been a module, but nothing was at 0.
+# Checks the stack traces of perf, which samples running tasks, maybe in a trampoline. An
+# address without a symbol may be of a module that is gone, but must not be 0.
 samples() {
 	local cpus=-a late=0
-	# Where perf is slow, the first may fail when all else has ended.
+	# Go on until there was a sample, as the first perf may fail on a slow machine.
 	while [ ! -e /tmp/stop ] ||
 		{ [ ! -s /tmp/samples.seen ] && [ $((late++)) -lt 2 ]; }; do
 		if perf record -q -g --kernel-callchains "$cpus" -e cpu-clock -F 199 \
@@ -173,14 +175,14 @@ samples() {
 			grep -E '^[[:space:]]*0 ' /tmp/perf.chains >>/tmp/samples.bad
 			cpus=-a
 		else
-			# The other CPU went meanwhile.
+			# The other CPU went offline meanwhile.
 			cpus=-C0
 		fi
 		sleep 1
 	done
 }
 
-faults() { # memory refused, to who registers and to who fills the reserve
+faults() { # makes allocations fail, of tasks that register users and of kworkers
 	local d t all=1000000 left sum=0
 	local dirs=(/sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc)
 	mount -t debugfs none /sys/kernel/debug 2>/dev/null
@@ -194,7 +196,7 @@ faults() { # memory refused, to who registers and to who fills the reserve
 		echo 10 >"$d/probability"
 	done
 	while [ ! -e /tmp/stop ]; do
-		# The module says so of its own tasks.
+		# The module sets this for its own tasks.
 		for t in $(pgrep kworker); do
 			echo 1 >"/proc/$t/make-it-fail"
 		done 2>/dev/null
@@ -213,9 +215,9 @@ rm -f /tmp/stop /tmp/{sleepers,printed,samples}.{seen,bad} /tmp/perf.err /tmp/no
 before=$(tail -n 1 fgraph_users)
 read -ra args <<<"${TORTURE_ARGS:-callers=3}"
 modprobe fgraph_torture "${args[@]}" || exit 1
-# Warnings are still printed; all tasks of a slow machine take too long.
+# Print only warnings on the console: traces of all tasks take too long on a slow machine.
 dmesg -n 5
-# Who only makes work is to leave the others time, as the module's tasks do.
+# Tasks that only make load are niced, like those of the module, so that others proceed.
 export -f storm everyone
 nice bash -c storm &
 nice bash -c everyone &
@@ -233,7 +235,7 @@ while [ $SECONDS -lt $end ]; do
 done
 touch /tmp/stop
 wait
-# Some must have been seen.
+# Make sure that some stacks of sleeping tasks are checked.
 echo 'r:last hrtimer_nanosleep' >kprobe_events
 echo 1 >events/kprobes/enable
 for _ in 1 2 3 4 5; do
@@ -246,27 +248,27 @@ echo 0 >events/kprobes/enable
 echo >kprobe_events
 [ ! -e /tmp/no-faults ] || complain 'no allocation was made to fail'
 dmesg -C
-# A kretprobe that is just being registered holds the module. The number of tries is
-# a guard only: it has room for a machine that is busy.
+# A kretprobe that is just being registered holds a reference to the module. The number
+# of tries only prevents a hang: it suffices for a busy machine.
 for _ in $(seq 600); do
 	rmmod fgraph_torture 2>/tmp/rmmod && break
 	sleep 0.1
 done
 [ ! -d /sys/module/fgraph_torture ] || complain "$(cat /tmp/rmmod)"
 dmesg | sed -n 's/.*fgraph_torture: /  /p'
-# Kretprobes miss what handlers of other probes call.
+# Kretprobes miss calls that handlers of other probes make.
 if [ ! -d /sys/kernel/debug/failslab ] &&
 	dmesg | grep -qE 'fgraph_torture: (graph|fprobe) .*missed [1-9]'; then
-	complain 'calls were missed, but no allocation was made to fail'
+	complain 'calls were missed, although no allocation was made to fail'
 fi
-dmesg | grep -q 'fgraph_torture: SUCCESS' || complain 'the module does not say SUCCESS'
+dmesg | grep -q 'fgraph_torture: SUCCESS' || complain 'the module did not print SUCCESS'
 for i in sleepers printed samples; do
 	seen=$(awk '{ n += $1 } END { print n + 0 }' /tmp/$i.seen)
 	echo "$seen stacks: $i"
 	[ "$seen" -gt 0 ] || complain "no stack was seen: $i $(tail -n 3 /tmp/perf.err)"
 	if [ -s /tmp/$i.bad ]; then
 		head -n 30 /tmp/$i.bad
-		complain "a stack has a trampoline as a caller, or nothing: $i"
+		complain "a stack has a trampoline or address 0 as a caller: $i"
 	fi
 done
 for _ in $(seq 600); do

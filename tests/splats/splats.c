@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One bug of each kind that the debugging configurations look for. Those that
- * lockdep finds come first: any other may end its looking, as does the deadlock.
+ * Has one bug of each kind that the debugging configurations look for. The bugs that lockdep
+ * finds come first, as lockdep stops after a deadlock and may stop after other bugs.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>

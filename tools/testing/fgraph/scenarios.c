@@ -259,27 +259,27 @@ static void run_simple_join(void)
 }
 
 /* The linked users are simple, and each is older than the one before. */
-static void setup_falling(void)
+static void setup_by_age(void)
 {
 	setup_one();
 	link(CHAIN_16, CHAIN_8, CHAIN_24, CHAIN_0);
 }
 
 /* The linked users are simple, in another order than by age. */
-static void setup_mixed(void)
+static void setup_other_order(void)
 {
 	setup_one();
 	link(CHAIN_8, CHAIN_16, CHAIN_0, CHAIN_24);
 }
 
 /* The first linked user fits into the first chunk, the others do not. */
-static void setup_falling_full(void)
+static void setup_by_age_full(void)
 {
 	fill(2);
 	link(CHAIN_16, CHAIN_8, CHAIN_24, CHAIN_0);
 }
 
-static void setup_mixed_full(void)
+static void setup_other_order_full(void)
 {
 	fill(3);
 	link(CHAIN_8, CHAIN_16, CHAIN_0, CHAIN_24);
@@ -415,7 +415,7 @@ static void run_chain_tail(void)
 }
 
 /* The ids of some linked users differ by a multiple of 64. */
-static void setup_same_bits(void)
+static void setup_ids_64(void)
 {
 	struct user *u = &model_user[CHAIN_16];
 
@@ -428,17 +428,17 @@ static void setup_same_bits(void)
 	fake_lowest_id = (model_user[CHAIN_24].gops.user.tag & FGRAPH_ID_MASK) + 64;
 	expect(!model_register(u, 8, FGRAPH_FULL_REGS, false));
 	fake_lowest_id = 0;
-	/* Their order is by age; in setup_same_bits_mixed() it is not. */
+	/* Their order is by age; in setup_ids_64_other_order() it is not. */
 	link(CHAIN_8, CHAIN_16, CHAIN_24, CHAIN_0);
 }
 
-static void setup_same_bits_mixed(void)
+static void setup_ids_64_other_order(void)
 {
-	setup_same_bits();
+	setup_ids_64();
 	link(CHAIN_24, CHAIN_0, CHAIN_16, CHAIN_8);
 }
 
-static void run_same_bits(void)
+static void run_ids_64(void)
 {
 	struct call *c = call_chain(10, CHAIN_8), *d;
 
@@ -458,13 +458,13 @@ static void run_same_bits(void)
 }
 
 /* The linked users are not in the order of their age. */
-static void setup_not_falling(void)
+static void setup_not_by_age(void)
 {
 	setup_one();
 	link(CHAIN_0, CHAIN_16, CHAIN_24);
 }
 
-static void run_not_falling(void)
+static void run_not_by_age(void)
 {
 	struct call *c = call(10, CHAIN_0), *d;
 
@@ -581,7 +581,7 @@ static void setup_many(void)
 	many_first = users[0];
 }
 
-static void setup_many_mixed(void)
+static void setup_many_other_order(void)
 {
 	int users[MANY_END - MANY], i;
 
@@ -987,27 +987,27 @@ const struct scenario scenarios[] = {
 	{ "simple user in a new chunk", setup_full, run_simple },
 	{ "simple users join", setup_one, run_simple_join },
 	{ "simple users join, new chunk", setup_nearly_full, run_simple_join },
-	{ "chain", setup_falling, run_chain },
-	{ "chain in another order", setup_mixed, run_chain },
+	{ "chain", setup_by_age, run_chain },
+	{ "chain in another order", setup_other_order, run_chain },
 	{ "chain of all kinds", setup_one, run_chain },
 	{ "first push of a task by a chain", setup_none, run_chain },
-	{ "chain into a new chunk", setup_falling_full, run_chain },
-	{ "chain in another order into a new chunk", setup_mixed_full, run_chain },
+	{ "chain into a new chunk", setup_by_age_full, run_chain },
+	{ "chain in another order into a new chunk", setup_other_order_full, run_chain },
 	{ "chain of all kinds into a new chunk", setup_chain_full, run_chain },
 	{ "chain with a veto", setup_one, run_chain_veto },
-	{ "chain on a hooked call", setup_falling, run_chain_hooked },
+	{ "chain on a hooked call", setup_by_age, run_chain_hooked },
 	{ "chain of all kinds on a hooked call", setup_one, run_chain_hooked },
-	{ "chain on a hooked call, new chunk", setup_falling_full, run_chain_hooked },
+	{ "chain on a hooked call, new chunk", setup_by_age_full, run_chain_hooked },
 	{ "chain with users gone", setup_chain_gone, run_chain_veto },
 	{ "chain without its first user", setup_chain_gone, run_chain_not_first },
 	{ "chain whose users all go", setup_chain_all_gone, run_chain_all_gone },
 	{ "chain, flags differ", setup_flags_differ, run_flags_differ },
-	{ "chain, tail call to itself", setup_falling, run_chain_tail },
+	{ "chain, tail call to itself", setup_by_age, run_chain_tail },
 	{ "chain of all kinds, tail call to itself", setup_one, run_chain_tail },
 	{ "chain, no memory", setup_chain_no_memory, run_chain },
-	{ "ids differ by 64", setup_same_bits, run_same_bits },
-	{ "ids differ by 64, in another order", setup_same_bits_mixed, run_same_bits },
-	{ "chain not in the order of age", setup_not_falling, run_not_falling },
+	{ "ids differ by 64", setup_ids_64, run_ids_64 },
+	{ "ids differ by 64, in another order", setup_ids_64_other_order, run_ids_64 },
+	{ "chain not in the order of age", setup_not_by_age, run_not_by_age },
 	{ "join into the second half of a chunk", setup_half, run_half, true },
 	{ "join with data into the second half", setup_half_data, run_half_data, true },
 	{ "chain where another frame is on top", setup_one, run_chain_not_there },
@@ -1019,7 +1019,7 @@ const struct scenario scenarios[] = {
 	{ "chain above abandoned entries", setup_entries_above, run_chain_veto, .many = true },
 	{ "late hook, abandoned in a callback", setup_late_abandons, run_late_abandons },
 	{ "many users", setup_many, run_many, .many = true },
-	{ "many users in another order", setup_many_mixed, run_many, .many = true },
+	{ "many users in another order", setup_many_other_order, run_many, .many = true },
 };
 
 const int nr_scenarios = ARRAY_SIZE(scenarios);
