@@ -641,10 +641,11 @@ static unsigned long profile_collect(struct profile_cpu *pc, struct profile_reco
 	return nr;
 }
 
-/* What the other CPU counts meanwhile may be in or not. */
+/* Add up what a CPU has counted. It goes on counting. */
 static void profile_add_record(struct profile_line *line, const struct profile_record *rec)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	/* data_race: a call that returns meanwhile may be in some of the sums only. */
 	const struct profile_times times = data_race(rec->times);
 	struct profile_times *sum = &line->times;
 	int i;
@@ -659,6 +660,7 @@ static void profile_add_record(struct profile_line *line, const struct profile_r
 		line->hits += times.buckets[i];
 	}
 #else
+	/* data_race: a call that is counted meanwhile may be missing. */
 	line->hits += data_race(rec->hits);
 #endif
 }
