@@ -15,7 +15,7 @@ everyone() {
 	echo 8192 >$T/buffer_size_kb
 	[ "$order" = last ] || load "$module" || fail "no $module"
 	load fprobe_example symbol="$f" stackdump=0 use_trace=1 || fail "no fprobe on $f"
-	retprobe cl_ret "$f" || fail "no return probe on $f"
+	retprobe cl_ret "$f" "" || fail "no return probe on $f"
 	graph "$f" || fail "no function_graph on $f"
 	[ "$order" = first ] || load "$module" || fail "no $module"
 	echo >$T/trace

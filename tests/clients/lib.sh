@@ -107,10 +107,11 @@ graph() {
 	printf '%s\n' "$@" >$T/set_ftrace_filter &&
 		echo function_graph >$T/current_tracer
 }
-# retprobe NAME FUNCTION: defines and enables an event at the function's return.
+# retprobe NAME FUNCTION [ARGUMENT]: a return probe as an event, without an argument for a
+# function that returns nothing.
 retprobe() {
 	# shellcheck disable=SC2016
-	echo "r:kprobes/$1 $2 "'ret=$retval' >>$T/kprobe_events &&
+	echo "r:kprobes/$1 $2 ${3-ret=\$retval}" >>$T/kprobe_events &&
 		echo 1 >"$T/events/kprobes/$1/enable"
 }
 # probe_profile NAME: prints hits and misses of the event.
