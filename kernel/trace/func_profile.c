@@ -641,24 +641,25 @@ static unsigned long profile_collect(struct profile_cpu *pc, struct profile_reco
 	return nr;
 }
 
+/* What the other CPU counts meanwhile may be in or not. */
 static void profile_add_record(struct profile_line *line, const struct profile_record *rec)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	const struct profile_times *times = &rec->times;
+	const struct profile_times times = data_race(rec->times);
 	struct profile_times *sum = &line->times;
 	int i;
 
-	sum->total += times->total;
-	sum->squares += times->squares;
-	sum->squares_high += times->squares_high + (sum->squares < times->squares);
-	sum->min = min(sum->min, times->min);
-	sum->max = max(sum->max, times->max);
+	sum->total += times.total;
+	sum->squares += times.squares;
+	sum->squares_high += times.squares_high + (sum->squares < times.squares);
+	sum->min = min(sum->min, times.min);
+	sum->max = max(sum->max, times.max);
 	for (i = 0; i < PROFILE_BUCKETS; i++) {
-		sum->buckets[i] += times->buckets[i];
-		line->hits += times->buckets[i];
+		sum->buckets[i] += times.buckets[i];
+		line->hits += times.buckets[i];
 	}
 #else
-	line->hits += rec->hits;
+	line->hits += data_race(rec->hits);
 #endif
 }
 
@@ -920,8 +921,9 @@ int func_profile_allocate(struct trace_array *tr)
 {
 	struct func_profile *profile;
 
-	/* Without return hooks there is only that of the top level, which has no filter. */
-	if (!IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) && !(tr->flags & TRACE_ARRAY_FL_GLOBAL))
+	/* Without fgraph there is only that of the top level. */
+	if (!(tr->flags & TRACE_ARRAY_FL_GLOBAL) &&
+	    !(IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) && IS_ENABLED(CONFIG_FGRAPH)))
 		return 0;
 
 	profile = kzalloc(sizeof(*profile), GFP_KERNEL);
