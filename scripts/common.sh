@@ -6,20 +6,41 @@ export LC_ALL=C
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-BUILD=$ROOT/build
+# What all bases share: the guest's root, the disk with the clients.
+SHARED=$ROOT/build
+export BASE=${BASE:-6.1}
 ARCH=${ARCH:-x86_64}
 KERNEL=${KERNEL:-series}
 CONFIG=${CONFIG:-tracing}
 LINUX=${LINUX:-}
 TREE=${TREE:-}
-# The series, and its topics in their order: a step is TOPIC/NNNN-*.patch there.
-PATCHES=$ROOT/patches/6.1
+# The series of this base, and its topics in their order: a step is
+# TOPIC/NNNN-*.patch there.
+BASES=(6.1 7.3)
+PATCHES=$ROOT/patches/$BASE
 TOPICS=(fixes core users tracing tests)
 # The directories at whose in-tree paths the series' whole files stand.
 WHOLE_DIRS=(include kernel arch lib samples tools Documentation)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "$@"; exit 1; }
+
+[[ " ${BASES[*]} " = *" $BASE "* ]] || die "BASE=$BASE: not one of ${BASES[*]}"
+BUILD=$SHARED
+[ "$BASE" = 6.1 ] || BUILD=$SHARED/$BASE
+# only_61 WHAT: for what the other bases do not have yet.
+only_61() { [ "$BASE" = 6.1 ] || die "BASE=$BASE: $1 is for 6.1 alone so far"; }
+# version_of <MAKEFILE: the version that the Makefile of a kernel names, as 6.1.192.
+version_of() { awk '/^(VERSION|PATCHLEVEL|SUBLEVEL) = [0-9]/ { v = v d $3; d = "." } END { print v }'; }
+# whole_files BASE: the whole files that its steps bring, as "PATH<tab>STEP".
+whole_files() {
+	local step dir=$ROOT/patches/$1
+	[ -f "$dir/series" ] || return 0
+	while read -r step; do
+		case $step in ''|'#'*) continue ;; esac
+		[ ! -f "$dir/$step" ] || sed -n "/^diff --git /q; s|^Adds: \\(.*\\)|\\1\t$step|p" "$dir/$step"
+	done <"$dir/series"
+}
 
 # Cross compiler and image of ARCH. On an arm64 machine arm64 is the native one.
 set_arch() {
@@ -67,7 +88,7 @@ locate() {
 kmake() {
 	local src=$1 out=$2
 	shift 2
-	env -u CMD -u FILES -u TREE -u LINUX -u KERNEL -u CONFIG -u SMP -u MEM \
+	env -u BASE -u CMD -u FILES -u TREE -u LINUX -u KERNEL -u CONFIG -u SMP -u MEM \
 		-u TIMEOUT -u APPEND -u QEMU_ARGS -u QUICK -u V -u C -u W -u M -u O \
 		make -C "$src" O="$out" ARCH="$ARCH" CROSS_COMPILE="$CROSS" \
 		CC="ccache ${CROSS}gcc" HOSTCC="ccache gcc" LOCALVERSION= \
