@@ -32,6 +32,15 @@ BUILD=$SHARED
 only_61() { [ "$BASE" = 6.1 ] || die "BASE=$BASE: $1 is for 6.1 alone so far"; }
 # version_of <MAKEFILE: the version that the Makefile of a kernel names, as 6.1.192.
 version_of() { awk '/^(VERSION|PATCHLEVEL|SUBLEVEL) = [0-9]/ { v = v d $3; d = "." } END { print v }'; }
+# whole_file BASE PATH: where a whole file of that base's series stands. What cannot be
+# the same for all bases is under files/ of the base that has its own.
+whole_file() {
+	if [ -f "$ROOT/patches/$1/files/$2" ]; then
+		echo "$ROOT/patches/$1/files/$2"
+	else
+		echo "$ROOT/$2"
+	fi
+}
 # whole_files BASE: the whole files that its steps bring, as "PATH<tab>STEP".
 whole_files() {
 	local step dir=$ROOT/patches/$1

@@ -182,11 +182,29 @@ check 'refresh with a change of a shared file' env BASE=7.3 TREE="$tmp/dev" scri
 check 'says for whom it changes, too' grep -q 'notice: include/new.h changes for the series of 6.1, too' "$tmp/last"
 check 'tree of 6.1' scripts/tree
 check 'has the change' grep -q four build/tree/include/new.h
-git reset -q --hard HEAD~1
+# A file that each base has its own of.
+mkdir -p patches/7.3/files/include
+: >patches/7.3/files/include/new.h
+cp include/new.h "$tmp/new.h.61"
+echo five >"$tmp/dev/include/new.h"
+commit 'kernel: change what is not shared any more' fixes
+check 'refresh with a file of its own' env BASE=7.3 TREE="$tmp/dev" scripts/refresh
+unshared() { ! grep 'changes for the series of 6.1' "$tmp/last"; }
+check 'is no matter of the other' unshared
+check 'goes there' grep -qx five patches/7.3/files/include/new.h
+check 'not to the shared one' cmp include/new.h "$tmp/new.h.61"
+export LINUX=$tmp/new
+check 'tree with a file of its own' env BASE=7.3 scripts/tree
+check 'takes it' same73
+export LINUX=$tmp/linux
+check 'tree of 6.1 with the shared one' scripts/tree
+check 'takes that' grep -q four build/tree/include/new.h
+git reset -q --hard HEAD~2
 git rm -q include/newest.h include/new.h
 git commit -q --amend -m $'kernel: sixty\n\nTopic: fixes'
 check 'refresh with BASE=7.3 without whole files' env BASE=7.3 TREE="$tmp/dev" scripts/refresh
 check 'takes away what that series alone had' test ! -e include/newest.h
+check 'and its own' test ! -e patches/7.3/files
 check 'and nothing of the other' test -e include/new.h
 
 echo 'Adds: kernel/none.c' >>patches/6.1/tests/0008-*.patch
