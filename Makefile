@@ -1,9 +1,14 @@
 # The scripts do all the work; this file only has their dependencies. Variables of the
 # command line are passed to the scripts unchanged.
-vars := ARCH KERNEL CONFIG LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
+vars := ARCH BASE FROM KERNEL CONFIG LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
 	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE \
 	CLIENTS BENCH BPF DEBUG DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
+
+# Refuse these targets at once: their scripts refuse other bases, too, but only after a
+# long build.
+only61 := $(filter demo torture bench,$(MAKECMDGOALS))
+$(if $(only61),$(if $(filter-out 6.1,$(BASE)),$(error BASE=$(BASE): make $(only61) is for 6.1 alone so far)))
 
 # A tree that TREE names is built as it is, without applying the series.
 tree := $(if $(TREE),,tree)
@@ -26,12 +31,13 @@ help:
 	@echo '                KEEP=1: write tests/baseline/ARCH.bench, GUARD=1: compare with it'
 	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds)'
 	@echo 'make series     build/series: the mails for git am and git send-email; TOPIC=fixes: those alone'
-	@echo 'make refresh    rewrite patches/ and whole files from the commits of build/tree, or TREE=PATH'
+	@echo 'make refresh    rewrite patches/BASE and whole files from the commits of build/tree, or TREE=PATH'
 	@echo 'make baseline   measure tests/baseline/ARCH.list on the base kernel'
 	@echo 'make clean      remove what was built, but not the tree'
 	@echo
+	@echo 'BASE=6.1|7.3  the base and its series; those of 7.3 are in build/7.3, without demo, torture, bench'
 	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer|guess'
-	@echo 'LINUX=PATH   another 6.1.y as the base    TREE=PATH  build this tree as it is'
+	@echo 'LINUX=PATH   another 6.1.y (7.3.y) as the base  TREE=PATH  build this tree as it is'
 	@echo '             (bench: any other version, a column more)'
 	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= DISK=FILE LOG=FILE VERBOSE=1'
 	@echo '             KUNIT=1, SELFTEST=1: with the tests at boot  ALLOW=REGEX: splats to pass over'
@@ -67,4 +73,4 @@ check: tree
 series: tree
 	@scripts/series
 clean:
-	rm -rf $(filter-out build/tree build/tree.% build/base,$(wildcard build/*))
+	rm -rf $(foreach d,build build/7.3,$(filter-out build/7.3 $d/tree $d/tree.% $d/base,$(wildcard $d/*)))

@@ -6,14 +6,18 @@ export LC_ALL=C
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-BUILD=$ROOT/build
+# The directory of what all bases share: the guest's root and the disk with the clients.
+SHARED=$ROOT/build
+export BASE=${BASE:-6.1}
 ARCH=${ARCH:-x86_64}
 KERNEL=${KERNEL:-series}
 CONFIG=${CONFIG:-tracing}
 LINUX=${LINUX:-}
 TREE=${TREE:-}
-# The directory of the series, and its topics in their order. Steps are TOPIC/NNNN-*.patch.
-PATCHES=$ROOT/patches/6.1
+# The bases; the directory of the series for this base; and the topics of a series in their
+# order. Steps are TOPIC/NNNN-*.patch.
+BASES=(6.1 7.3)
+PATCHES=$ROOT/patches/$BASE
 TOPICS=(fixes core users tracing tests)
 # The directories that have whole files of the series, at their paths in the kernel tree.
 WHOLE_DIRS=(include kernel arch lib samples tools Documentation)
@@ -21,7 +25,34 @@ WHOLE_DIRS=(include kernel arch lib samples tools Documentation)
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "$@"; exit 1; }
 
-# Set the cross compiler and the kernel image of ARCH.
+[[ " ${BASES[*]} " = *" $BASE "* ]] || die "BASE=$BASE: not one of ${BASES[*]}"
+BUILD=$SHARED
+[ "$BASE" = 6.1 ] || BUILD=$SHARED/$BASE
+# only_61 WHAT: ends the script if BASE is not 6.1, as WHAT works for no other base yet.
+only_61() { [ "$BASE" = 6.1 ] || die "BASE=$BASE: $1 is for 6.1 alone so far"; }
+# version_of <MAKEFILE: prints the version in the Makefile of a kernel, such as 6.1.192.
+version_of() { awk '/^(VERSION|PATCHLEVEL|SUBLEVEL) = [0-9]/ { v = v d $3; d = "." } END { print v }'; }
+# whole_file BASE PATH: prints where this repository has the whole file PATH of the series
+# for BASE. The series share a file unless patches/BASE/files/ has a version for one of them.
+whole_file() {
+	if [ -f "$ROOT/patches/$1/files/$2" ]; then
+		echo "$ROOT/patches/$1/files/$2"
+	else
+		echo "$ROOT/$2"
+	fi
+}
+# whole_files BASE: prints the whole files that the steps for BASE add, as "PATH<tab>STEP".
+whole_files() {
+	local step dir=$ROOT/patches/$1
+	[ -f "$dir/series" ] || return 0
+	while read -r step; do
+		case $step in ''|'#'*) continue ;; esac
+		[ ! -f "$dir/$step" ] || sed -n "/^diff --git /q; s|^Adds: \\(.*\\)|\\1\t$step|p" "$dir/$step"
+	done <"$dir/series"
+}
+
+# Set the cross compiler and the kernel image of ARCH. On an arm64 machine arm64 is the
+# native one.
 set_arch() {
 	case $ARCH in
 	x86_64) CROSS=x86_64-linux-gnu- IMAGE=arch/x86/boot/bzImage ;;
@@ -67,7 +98,7 @@ locate() {
 kmake() {
 	local src=$1 out=$2
 	shift 2
-	env -u CMD -u FILES -u TREE -u LINUX -u KERNEL -u CONFIG -u SMP -u MEM \
+	env -u BASE -u CMD -u FILES -u TREE -u LINUX -u KERNEL -u CONFIG -u SMP -u MEM \
 		-u TIMEOUT -u APPEND -u QEMU_ARGS -u QUICK -u V -u C -u W -u M -u O \
 		make -C "$src" O="$out" ARCH="$ARCH" CROSS_COMPILE="$CROSS" \
 		CC="ccache ${CROSS}gcc" HOSTCC="ccache gcc" LOCALVERSION= \

@@ -68,7 +68,7 @@ echo x >"$tmp/dev/kernel/forgotten.c"
 
 cd "$tmp/repo"
 export LINUX=$tmp/linux TREE=$tmp/dev
-unset BASE FORCE
+unset BASE FROM FORCE
 check 'refresh' scripts/refresh
 check 'a file that git does not know is named' grep -q 'notice: not in git.*kernel/forgotten.c' "$tmp/last"
 cp -r patches "$tmp/patches"
@@ -136,6 +136,77 @@ for w in 'series was made against 6.1.7; this base is 6.1.8' 'step fixes/0001-ke
 done
 export LINUX=$tmp/linux
 check 'the first base again' scripts/tree
+
+# Make a series for the other base, with a tree of its own. Both series add include/new.h.
+cp -r "$tmp/linux" "$tmp/new"
+printf 'VERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 4\n' >"$tmp/new/Makefile"
+rm -r "${tmp:?}/dev"
+cp -r "$tmp/new" "$tmp/dev"
+git init -q
+commit base
+git tag base
+sed -i 's/^60$/sixty/' "$tmp/dev/kernel/a.c"
+cp include/new.h "$tmp/dev/include/new.h"
+echo newest >"$tmp/dev/include/newest.h"
+commit 'kernel: sixty' fixes
+mkdir patches/7.3
+: >patches/7.3/series
+cp -r patches/6.1 kernel include "$tmp/patches/"
+no_base() { ! TREE=$tmp/dev BASE=$1 scripts/refresh; }
+check 'refresh of a tree of the other base' no_base 6.1
+check 'says so' grep -q 'grew from Linux 7.3.4, and BASE=6.1' "$tmp/last"
+check 'refresh with an unknown base' no_base 7.0
+check 'says that it is unknown' grep -q 'BASE=7.0: not one of 6.1 7.3' "$tmp/last"
+check 'nothing was written' diff -r "$tmp/patches/6.1" patches/6.1
+check 'refresh with BASE=7.3' env BASE=7.3 TREE="$tmp/dev" scripts/refresh
+check 'names a shared file by a step' grep -qx 'Adds: include/new.h' patches/7.3/fixes/0001-kernel-sixty.patch
+check 'writes the version of that base' grep -q '^7\.3\.4 ' patches/7.3/base-version
+check 'the other series is as it was' diff -r "$tmp/patches/6.1" patches/6.1
+check 'and so are its whole files' diff -r "$tmp/patches/kernel" kernel
+export LINUX=$tmp/new
+check 'tree with BASE=7.3' env BASE=7.3 scripts/tree base
+same73() { [ "$(command git -C build/7.3/tree rev-parse 'HEAD^{tree}')" = "$(git rev-parse 'HEAD^{tree}')" ]; }
+check 'is the same tree' same73
+check 'the tree of 6.1 is unchanged' test "$(command git -C build/tree rev-parse HEAD)" = "$head"
+check 'with a base of its own' grep -qx 'PATCHLEVEL = 3' build/7.3/base/Makefile
+check 'mails with BASE=7.3' env BASE=7.3 scripts/series
+check 'have no version in the subject' grep -q '^Subject: \[PATCH 1/1\] kernel: sixty' build/7.3/series/0001-*.patch
+check 'the cover letter names the base' grep -q 'Linux 7.3.4 .*linux-source-7.3' build/7.3/series/0000-*.patch
+check 'a tree of 7.3 for 6.1' fails
+check 'says which base takes it' grep -q 'Linux 7.3.4, and BASE=6.1: not 6.1.y (BASE=7.3 takes it)' "$tmp/last"
+check 'leaves the tree that is there' test "$(command git -C build/tree rev-parse HEAD)" = "$head"
+export LINUX=$tmp/linux
+echo four >>"$tmp/dev/include/new.h"
+commit 'kernel: change what is shared' fixes
+check 'refresh with a change of a shared file' env BASE=7.3 TREE="$tmp/dev" scripts/refresh
+check 'says which other series it changes' grep -q 'notice: include/new.h changes for the series of 6.1, too' "$tmp/last"
+check 'tree of 6.1' scripts/tree
+check 'has the change' grep -q four build/tree/include/new.h
+# Give the other base a version of its own of a file that was shared.
+mkdir -p patches/7.3/files/include
+: >patches/7.3/files/include/new.h
+cp include/new.h "$tmp/new.h.61"
+echo five >"$tmp/dev/include/new.h"
+commit 'kernel: change what is not shared any more' fixes
+check 'refresh with a file of its own' env BASE=7.3 TREE="$tmp/dev" scripts/refresh
+unshared() { ! grep 'changes for the series of 6.1' "$tmp/last"; }
+check 'does not change the series of 6.1' unshared
+check 'writes that file' grep -qx five patches/7.3/files/include/new.h
+check 'not to the shared one' cmp include/new.h "$tmp/new.h.61"
+export LINUX=$tmp/new
+check 'tree with a file of its own' env BASE=7.3 scripts/tree
+check 'has that file' same73
+export LINUX=$tmp/linux
+check 'tree of 6.1 with the shared one' scripts/tree
+check 'has the shared file' grep -q four build/tree/include/new.h
+git reset -q --hard HEAD~2
+git rm -q include/newest.h include/new.h
+git commit -q --amend -m $'kernel: sixty\n\nTopic: fixes'
+check 'refresh with BASE=7.3 without whole files' env BASE=7.3 TREE="$tmp/dev" scripts/refresh
+check 'removes a file that only that series had' test ! -e include/newest.h
+check 'and its own version of a shared file' test ! -e patches/7.3/files
+check 'and no file of the other series' test -e include/new.h
+
 echo 'Adds: kernel/none.c' >>patches/6.1/tests/0008-*.patch
 check 'a whole file that is not there' fails
 check 'is named' grep 'Adds: kernel/none.c: no such file' "$tmp/last"
