@@ -103,7 +103,9 @@ struct profile_cpu {
  * struct func_profile - the profiler of an instance, or of the top level
  * @tr:		the instance
  * @gops:	what is called; or @ops, if functions have no return hooks
- * @enabled:	function_profile_enabled, under profile_lock
+ * @lock:	protects the memory of the records, and clearing them
+ * @enabled:	callbacks may run. Written with trace_types_lock and @lock held
+ * @cleared:	how often the records were cleared
  * @low:	how many free records a CPU should have, at least
  * @cpus:	the records
  * @refill:	asks for more records, from any context
@@ -116,25 +118,21 @@ struct func_profile {
 #else
 	struct ftrace_ops		ops;
 #endif
+	struct mutex			lock;	/* of the records */
 	bool				enabled;
+	unsigned int			cleared;
 	unsigned long			low;
 	struct profile_cpu __percpu	*cpus;
 	struct irq_work			refill;
 	struct work_struct		refill_work;
 };
 
-/*
- * Protects the memory of all profiles, and what says if they are enabled. That is done
- * with trace_types_lock held, which is taken first.
- */
-static DEFINE_MUTEX(profile_lock);
-
 static struct hlist_head *profile_bucket(struct profile_cpu *pc, unsigned long ip)
 {
 	return &pc->hash[hash_long(ip, PROFILE_HASH_BITS)];
 }
 
-/* On the CPU itself with interrupts disabled, or with profile_lock held. */
+/* On the CPU itself with interrupts disabled, or with the profile's lock held. */
 static struct profile_record *profile_find(struct profile_cpu *pc, unsigned long ip)
 {
 	struct profile_record *rec;
@@ -198,11 +196,11 @@ out:
 	return rec;
 }
 
-/* A function is called. Any context, RCU may not watch. */
-static __always_inline void profile_hit(struct func_profile *profile, unsigned long ip)
+/* A function is called. Returns true if that was counted. Any context, RCU may not watch. */
+static __always_inline bool profile_hit(struct func_profile *profile, unsigned long ip)
 {
+	struct profile_record *rec = NULL;
 	struct profile_cpu *pc;
-	struct profile_record *rec;
 	unsigned long flags;
 
 	local_irq_save(flags);
@@ -217,6 +215,7 @@ static __always_inline void profile_hit(struct func_profile *profile, unsigned l
 		rec->hits++;
 out:
 	local_irq_restore(flags);
+	return rec;
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -228,6 +227,10 @@ struct profile_call {
 	unsigned long long	sleeptime;
 	/* Time spent in calls from this one. */
 	unsigned long long	subtime;
+	/* func_profile::cleared at entry. */
+	unsigned int		cleared;
+	/* The call is among the hits of the function. */
+	bool			counted;
 };
 
 static int profile_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
@@ -242,8 +245,8 @@ static int profile_entry(struct fgraph_ops *gops, const struct fgraph_frame *fra
 	if (!(profile->tr->flags & TRACE_ARRAY_FL_GLOBAL) && !ftrace_trace_task(profile->tr))
 		return 0;
 
-	profile_hit(profile, frame->func);
-
+	call->cleared = READ_ONCE(profile->cleared);
+	call->counted = profile_hit(profile, frame->func);
 	call->subtime = 0;
 	call->sleeptime = current->ftrace_sleeptime;
 	/* Interrupts may find this call from now on. */
@@ -260,11 +263,11 @@ static unsigned int profile_bucket_of(u64 time)
 
 static void profile_add_time(struct profile_times *times, u64 time)
 {
-	u64 square = time * time;
+	u64 square = time * time, squares = times->squares + square;
 
 	times->total += time;
-	times->squares += square;
-	times->squares_high += mul_u64_u64_shr(time, time, 64) + (times->squares < square);
+	times->squares = squares;
+	times->squares_high += mul_u64_u64_shr(time, time, 64) + (squares < square);
 	times->min = min(times->min, time);
 	times->max = max(times->max, time);
 	times->buckets[profile_bucket_of(time)]++;
@@ -280,6 +283,9 @@ static u64 profile_duration(struct func_profile *profile, const struct fgraph_fr
 
 	if (!(options & TRACE_GRAPH_SLEEP_TIME))
 		time -= current->ftrace_sleeptime - call->sleeptime;
+	/* The clocks of two CPUs may differ a little. */
+	if ((s64)time < 0)
+		time = 0;
 	if (options & TRACE_GRAPH_GRAPH_TIME)
 		return time;
 
@@ -294,12 +300,16 @@ static void profile_return(struct fgraph_ops *gops, const struct fgraph_frame *f
 			   void *data, struct fgraph_regs *regs)
 {
 	struct func_profile *profile = container_of(gops, struct func_profile, gops);
+	struct profile_call *call = data;
 	struct profile_record *rec;
 	struct profile_cpu *pc;
 	unsigned long flags;
 	u64 time;
 
-	time = profile_duration(profile, frame, data);
+	time = profile_duration(profile, frame, call);
+	/* It has no hit: it was missed at entry, or that was cleared since. */
+	if (!call->counted || call->cleared != READ_ONCE(profile->cleared))
+		return;
 
 	local_irq_save(flags);
 	pc = this_cpu_ptr(profile->cpus);
@@ -308,8 +318,8 @@ static void profile_return(struct fgraph_ops *gops, const struct fgraph_frame *f
 		goto out;
 	}
 	/*
-	 * It is not there if it was cleared since the entry; or if the task has moved to a
-	 * CPU on which the function was not called yet: then this is where its time goes.
+	 * The task may have moved to a CPU on which the function was not called yet: then
+	 * this is where its time goes.
 	 */
 	rec = profile_find(pc, frame->func) ?: profile_add(profile, pc, frame->func);
 	if (rec)
@@ -397,11 +407,12 @@ static unsigned long profile_functions(struct func_profile *profile)
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */
 
 /* Append pages until the CPU has @free records to take. Only one at a time does so. */
-static int profile_add_pages(struct profile_cpu *pc, unsigned long free)
+static int profile_add_pages(struct func_profile *profile, struct profile_cpu *pc,
+			     unsigned long free)
 {
 	struct profile_page *page;
 
-	lockdep_assert_held(&profile_lock);
+	lockdep_assert_held(&profile->lock);
 
 	while (profile_free_records(pc) < free) {
 		page = (void *)get_zeroed_page(GFP_KERNEL);
@@ -411,8 +422,9 @@ static int profile_add_pages(struct profile_cpu *pc, unsigned long free)
 			/* Pairs with profile_take(). */
 			smp_store_release(&pc->last->next, page);
 		} else {
-			pc->first = page;
 			pc->page = page;
+			/* Pairs with profile_stat_start(): the page is zeroed. */
+			smp_store_release(&pc->first, page);
 		}
 		pc->last = page;
 		WRITE_ONCE(pc->pages, pc->pages + 1);
@@ -421,16 +433,23 @@ static int profile_add_pages(struct profile_cpu *pc, unsigned long free)
 	return 0;
 }
 
+/* How many free records a CPU needs, by the filter as it is now. */
+static void profile_set_low(struct func_profile *profile)
+{
+	WRITE_ONCE(profile->low, min_t(unsigned long, profile_functions(profile), PROFILE_LOW));
+}
+
 static void profile_refill(struct work_struct *work)
 {
 	struct func_profile *profile = container_of(work, struct func_profile, refill_work);
 	int cpu;
 
-	mutex_lock(&profile_lock);
+	mutex_lock(&profile->lock);
+	profile_set_low(profile);
 	/* Without memory, calls are missed; the next new function tries again. */
 	for_each_possible_cpu(cpu)
-		profile_add_pages(per_cpu_ptr(profile->cpus, cpu), 2 * profile->low);
-	mutex_unlock(&profile_lock);
+		profile_add_pages(profile, per_cpu_ptr(profile->cpus, cpu), 2 * profile->low);
+	mutex_unlock(&profile->lock);
 }
 
 static void profile_queue_refill(struct irq_work *work)
@@ -462,14 +481,15 @@ static void profile_clear_cpu(void *cpu)
 	atomic_dec(&pc->busy);
 }
 
-/* Readers of the records are kept off by profile_lock, callbacks by interrupts disabled. */
+/* The profile's lock keeps off readers of the records; disabled interrupts, callbacks. */
 static void profile_clear(struct func_profile *profile)
 {
 	struct profile_cpu *pc;
 	int cpu;
 
-	lockdep_assert_held(&profile_lock);
+	lockdep_assert_held(&profile->lock);
 
+	WRITE_ONCE(profile->cleared, profile->cleared + 1);
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
 		pc = per_cpu_ptr(profile->cpus, cpu);
@@ -487,14 +507,14 @@ static int profile_get_memory(struct func_profile *profile)
 	struct profile_cpu *pc;
 	int cpu, ret;
 
-	WRITE_ONCE(profile->low, min_t(unsigned long, profile_functions(profile), PROFILE_LOW));
+	profile_set_low(profile);
 	for_each_possible_cpu(cpu) {
 		pc = per_cpu_ptr(profile->cpus, cpu);
 		if (!pc->hash)
 			pc->hash = kcalloc(PROFILE_HASH_SIZE, sizeof(*pc->hash), GFP_KERNEL);
 		if (!pc->hash)
 			return -ENOMEM;
-		ret = profile_add_pages(pc, 2 * profile->low);
+		ret = profile_add_pages(profile, pc, 2 * profile->low);
 		if (ret)
 			return ret;
 	}
@@ -518,27 +538,43 @@ static void profile_free_memory(struct func_profile *profile)
 	free_percpu(profile->cpus);
 }
 
+static void profile_set_enabled(struct func_profile *profile, bool enabled)
+{
+	mutex_lock(&profile->lock);
+	profile->enabled = enabled;
+	mutex_unlock(&profile->lock);
+}
+
+/*
+ * To register and to unregister wait for other CPUs. That is done without the profile's lock,
+ * which the refill needs meanwhile.
+ */
 static int profile_enable(struct func_profile *profile, bool enable)
 {
 	int ret;
 
 	lockdep_assert_held(&trace_types_lock);
-	lockdep_assert_held(&profile_lock);
 
 	if (profile->enabled == enable)
 		return 0;
 	if (!enable) {
 		/* No callback runs any more when it returns. */
 		profile_unregister(profile);
-		profile->enabled = false;
+		profile_set_enabled(profile, false);
 		return 0;
 	}
+	mutex_lock(&profile->lock);
 	ret = profile_get_memory(profile);
+	if (!ret) {
+		profile_clear(profile);
+		profile->enabled = true;
+	}
+	mutex_unlock(&profile->lock);
 	if (ret)
 		return ret;
-	profile_clear(profile);
 	ret = profile_register(profile);
-	profile->enabled = !ret;
+	if (ret)
+		profile_set_enabled(profile, false);
 	return ret;
 }
 
@@ -554,9 +590,7 @@ static ssize_t profile_enabled_write(struct file *file, const char __user *ubuf,
 		return ret;
 
 	mutex_lock(&trace_types_lock);
-	mutex_lock(&profile_lock);
 	ret = profile_enable(tr->profile, val);
-	mutex_unlock(&profile_lock);
 	mutex_unlock(&trace_types_lock);
 	if (ret)
 		return ret;
@@ -631,7 +665,7 @@ static unsigned long profile_collect(struct profile_cpu *pc, struct profile_reco
 	unsigned long i, nr = 0;
 
 	for (i = 0; pc->hash && i < PROFILE_HASH_SIZE; i++) {
-		/* Only profile_clear() removes, with profile_lock held. */
+		/* Only profile_clear() removes, with the profile's lock held. */
 		hlist_for_each_entry_rcu_notrace(rec, &pc->hash[i], node) {
 			if (nr == max)
 				return nr;
@@ -687,6 +721,16 @@ static void profile_make_lines(struct profile_lines *lines, struct profile_recor
 	sort(lines->lines, lines->nr, sizeof(*lines->lines), profile_compare_lines, NULL);
 }
 
+/* How many functions the records are for, which are sorted by function. */
+static unsigned long profile_count_functions(struct profile_record **records, unsigned long nr)
+{
+	unsigned long i, functions = 0;
+
+	for (i = 0; i < nr; i++)
+		functions += !i || records[i]->ip != records[i - 1]->ip;
+	return functions;
+}
+
 static struct profile_lines *profile_read(struct func_profile *profile)
 {
 	struct profile_record **records;
@@ -703,7 +747,8 @@ static struct profile_lines *profile_read(struct func_profile *profile)
 		nr += profile_collect(per_cpu_ptr(profile->cpus, cpu), records + nr, max - nr);
 	sort(records, nr, sizeof(*records), profile_compare_ip, NULL);
 
-	lines = kvmalloc(struct_size(lines, lines, nr), GFP_KERNEL);
+	lines = kvmalloc(struct_size(lines, lines, profile_count_functions(records, nr)),
+			 GFP_KERNEL);
 	if (lines) {
 		lines->nr = 0;
 		lines->missed = 0;
@@ -742,11 +787,14 @@ static void profile_show_name(struct seq_file *m, unsigned long ip)
 	const char *function;
 	char *module = NULL;
 
+	/* The name of the module is in the module, which cannot go meanwhile. */
+	preempt_disable();
 	function = kallsyms_lookup(ip, NULL, NULL, &module, name);
 	if (function)
 		seq_printf(m, "%s%s%s", module ?: "", module ? ":" : "", function);
 	else
 		seq_printf(m, "0x%lx", ip);
+	preempt_enable();
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -769,8 +817,13 @@ static u64 profile_variance(const struct profile_times *times, unsigned long n)
 	if (shift)
 		squares |= times->squares_high << (64 - shift);
 	total = times->total >> (shift / 2);
+	/*
+	 * The sums were not read at one instant. If the quotient does not fit into a word, it
+	 * is larger than the sum of the squares; x86_64 faults where that is divided.
+	 */
+	if (mul_u64_u64_shr(total, total, 64) >= n)
+		return 0;
 	mean_part = mul_u64_u64_div_u64(total, total, n);
-	/* They were not read at one instant. */
 	squares = squares > mean_part ? div64_ul(squares - mean_part, n - 1) : 0;
 	return squares > U64_MAX >> shift ? U64_MAX : squares << shift;
 }
@@ -838,9 +891,9 @@ static int profile_open_lines(struct file *file, struct func_profile *profile)
 	struct profile_lines *lines;
 	int ret;
 
-	mutex_lock(&profile_lock);
+	mutex_lock(&profile->lock);
 	lines = profile_read(profile);
-	mutex_unlock(&profile_lock);
+	mutex_unlock(&profile->lock);
 	if (!lines)
 		return -ENOMEM;
 	ret = seq_open(file, &profile_seq_ops);
@@ -870,10 +923,11 @@ static int profile_open(struct inode *inode, struct file *file)
 static ssize_t profile_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	struct trace_array *tr = file_inode(file)->i_private;
+	struct func_profile *profile = tr->profile;
 
-	mutex_lock(&profile_lock);
-	profile_clear(tr->profile);
-	mutex_unlock(&profile_lock);
+	mutex_lock(&profile->lock);
+	profile_clear(profile);
+	mutex_unlock(&profile->lock);
 
 	*ppos += cnt;
 	return cnt;
@@ -932,6 +986,7 @@ int func_profile_allocate(struct trace_array *tr)
 	if (!profile)
 		return -ENOMEM;
 	profile->tr = tr;
+	mutex_init(&profile->lock);
 	init_irq_work(&profile->refill, profile_queue_refill);
 	INIT_WORK(&profile->refill_work, profile_refill);
 	profile->cpus = alloc_percpu(struct profile_cpu);
@@ -962,9 +1017,7 @@ void func_profile_free(struct trace_array *tr)
 	if (!profile)
 		return;
 
-	mutex_lock(&profile_lock);
 	profile_enable(profile, false);
-	mutex_unlock(&profile_lock);
 	/* Nobody asks for records any more. */
 	irq_work_sync(&profile->refill);
 	cancel_work_sync(&profile->refill_work);
@@ -1000,10 +1053,10 @@ static void *profile_stat_next(void *v, int idx)
 static void *profile_stat_start(struct tracer_stat *stat)
 {
 	struct profile_cpu *pc = container_of(stat, struct profile_cpu, stat);
+	/* Acquire pairs with profile_add_pages(): the page is zeroed. */
+	struct profile_page *first = smp_load_acquire(&pc->first);
 
-	if (!pc->first)
-		return NULL;
-	return profile_stat_next(&pc->first->records[0], 0);
+	return first ? profile_stat_next(first->records, 0) : NULL;
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -1077,11 +1130,12 @@ static bool profile_stat_hides(const struct profile_record *rec) { return false;
 
 static int profile_stat_show(struct seq_file *m, void *v)
 {
+	struct func_profile *profile = top_trace_array()->profile;
 	struct profile_record *rec = v;
 	char str[KSYM_SYMBOL_LEN];
 	int ret = 0;
 
-	mutex_lock(&profile_lock);
+	mutex_lock(&profile->lock);
 
 	/* It was cleared since the file was opened. */
 	if (!rec->hits) {
@@ -1093,7 +1147,7 @@ static int profile_stat_show(struct seq_file *m, void *v)
 		seq_putc(m, '\n');
 	}
 
-	mutex_unlock(&profile_lock);
+	mutex_unlock(&profile->lock);
 	return ret;
 }
 
