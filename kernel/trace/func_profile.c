@@ -34,8 +34,8 @@
 #define PROFILE_HASH_BITS	10
 #define PROFILE_HASH_SIZE	BIT(PROFILE_HASH_BITS)
 
-/* A CPU with fewer free records than this gets more, unless the filter needs fewer. */
-#define PROFILE_LOW		1024
+/* So many free records a CPU has at first, unless the filter needs fewer. */
+#define PROFILE_SPARE		2048
 
 /* Durations below 64 ns are in bucket 0, those from 2^(i + 5) ns on in bucket i. */
 #define PROFILE_FIRST_SHIFT	6
@@ -106,8 +106,11 @@ struct profile_cpu {
  * @lock:	protects the memory of the records, and clearing them
  * @enabled:	callbacks may run. Written with trace_types_lock and @lock held
  * @cleared:	how often the records were cleared
- * @low:	how many free records a CPU should have, at least
+ * @spare:	how many free records a CPU has at first
  * @cpus:	the records
+ * @refilling:	@refill_work is under way. So @refill is an interrupt for each lot of
+ *		records, and not for each call that finds none: the interrupt calls
+ *		functions, too
  * @refill:	asks for more records, from any context
  * @refill_work: gets them
  */
@@ -121,8 +124,9 @@ struct func_profile {
 	struct mutex			lock;	/* of the records */
 	bool				enabled;
 	unsigned int			cleared;
-	unsigned long			low;
+	unsigned long			spare;
 	struct profile_cpu __percpu	*cpus;
+	atomic_t			refilling;
 	struct irq_work			refill;
 	struct work_struct		refill_work;
 };
@@ -147,6 +151,12 @@ static struct profile_record *profile_find(struct profile_cpu *pc, unsigned long
 static unsigned long profile_free_records(struct profile_cpu *pc)
 {
 	return READ_ONCE(pc->pages) * PROFILE_PER_PAGE - READ_ONCE(pc->used);
+}
+
+/* The more functions there are the larger is the next lot. Below half of it is too few. */
+static unsigned long profile_wanted_records(struct func_profile *profile, struct profile_cpu *pc)
+{
+	return READ_ONCE(profile->spare) + READ_ONCE(pc->used) / 2;
 }
 
 /* The next free record of this CPU, or NULL. With &profile_cpu.busy taken. */
@@ -187,7 +197,8 @@ profile_add(struct func_profile *profile, struct profile_cpu *pc, unsigned long 
 #endif
 		hlist_add_head_rcu(&rec->node, profile_bucket(pc, ip));
 	}
-	if (profile_free_records(pc) < READ_ONCE(profile->low))
+	if (profile_free_records(pc) < profile_wanted_records(profile, pc) / 2 &&
+	    !atomic_read(&profile->refilling) && !atomic_xchg(&profile->refilling, 1))
 		irq_work_queue(&profile->refill);
 out:
 	if (!rec)
@@ -433,23 +444,28 @@ static int profile_add_pages(struct func_profile *profile, struct profile_cpu *p
 	return 0;
 }
 
-/* How many free records a CPU needs, by the filter as it is now. */
-static void profile_set_low(struct func_profile *profile)
+/* How many free records a CPU has at first, by the filter as it is now. */
+static void profile_set_spare(struct func_profile *profile)
 {
-	WRITE_ONCE(profile->low, min_t(unsigned long, profile_functions(profile), PROFILE_LOW));
+	WRITE_ONCE(profile->spare,
+		   min_t(unsigned long, profile_functions(profile), PROFILE_SPARE / 2) * 2);
 }
 
 static void profile_refill(struct work_struct *work)
 {
 	struct func_profile *profile = container_of(work, struct func_profile, refill_work);
+	struct profile_cpu *pc;
 	int cpu;
 
 	mutex_lock(&profile->lock);
-	profile_set_low(profile);
+	profile_set_spare(profile);
 	/* Without memory, calls are missed; the next new function tries again. */
-	for_each_possible_cpu(cpu)
-		profile_add_pages(profile, per_cpu_ptr(profile->cpus, cpu), 2 * profile->low);
+	for_each_possible_cpu(cpu) {
+		pc = per_cpu_ptr(profile->cpus, cpu);
+		profile_add_pages(profile, pc, profile_wanted_records(profile, pc));
+	}
 	mutex_unlock(&profile->lock);
+	atomic_set(&profile->refilling, 0);
 }
 
 static void profile_queue_refill(struct irq_work *work)
@@ -507,14 +523,14 @@ static int profile_get_memory(struct func_profile *profile)
 	struct profile_cpu *pc;
 	int cpu, ret;
 
-	profile_set_low(profile);
+	profile_set_spare(profile);
 	for_each_possible_cpu(cpu) {
 		pc = per_cpu_ptr(profile->cpus, cpu);
 		if (!pc->hash)
 			pc->hash = kcalloc(PROFILE_HASH_SIZE, sizeof(*pc->hash), GFP_KERNEL);
 		if (!pc->hash)
 			return -ENOMEM;
-		ret = profile_add_pages(profile, pc, 2 * profile->low);
+		ret = profile_add_pages(profile, pc, profile->spare);
 		if (ret)
 			return ret;
 	}
@@ -679,11 +695,12 @@ static unsigned long profile_collect(struct profile_cpu *pc, struct profile_reco
 static void profile_add_record(struct profile_line *line, const struct profile_record *rec)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	/* data_race: a call that returns meanwhile may be in some of the sums only. */
-	const struct profile_times times = data_race(rec->times);
 	struct profile_times *sum = &line->times;
+	struct profile_times times;
 	int i;
 
+	/* data_race: a call that returns meanwhile may be in some of the sums only. */
+	data_race(times = rec->times);
 	sum->total += times.total;
 	sum->squares += times.squares;
 	sum->squares_high += times.squares_high + (sum->squares < times.squares);
@@ -694,8 +711,7 @@ static void profile_add_record(struct profile_line *line, const struct profile_r
 		line->hits += times.buckets[i];
 	}
 #else
-	/* data_race: a call that is counted meanwhile may be missing. */
-	line->hits += data_race(rec->hits);
+	line->hits += READ_ONCE(rec->hits);
 #endif
 }
 

@@ -93,6 +93,27 @@ tracer function_graph-args function_graph funcgraph-args
 tracer function_graph-retval function_graph funcgraph-retval
 tracer function_graph-retaddr function_graph funcgraph-retaddr
 tracer function_graph-all function_graph funcgraph-args funcgraph-retval funcgraph-retaddr
+# graphs N: function_graph in N instances with the same filter, if the kernel has it there
+graphs() {
+	local n=$1 i
+	for ((i = 0; i < n; i++)); do
+		mkdir "instances/bench$i"
+		echo "$target" >"instances/bench$i/set_ftrace_filter"
+		echo function_graph 2>/dev/null >"instances/bench$i/current_tracer" || n=0
+	done
+	[ "$n" = 0 ] || measure "function_graph-instances*$n" plain
+	for ((i--; i >= 0; i--)); do
+		echo nop >"instances/bench$i/current_tracer"
+		rmdir "instances/bench$i"
+	done
+}
+graphs 1
+graphs 2
+graphs 8
+# The profiler; of instances that are not on there is nothing to see.
+echo 1 >function_profile_enabled
+measure function_profile plain
+echo 0 >function_profile_enabled
 echo >set_ftrace_filter
 events 1
 measure r-event plain

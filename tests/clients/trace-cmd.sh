@@ -1,6 +1,6 @@
 #!/bin/bash
 # client: trace-cmd
-# shows: `record -p function_graph -g`, `report`, two more buffers (`-B`) at once
+# shows: `record -p function_graph -g`, `report`, two more buffers (`-B`) at once, and function_graph in two buffers with a filter each
 # shellcheck source=tests/clients/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -45,4 +45,50 @@ same "do_nanosleep with arguments" "$(grep '^ *functions:' "$W/report" | grep -c
 trace-cmd report -R "$W/args.dat" 2>/dev/null | grep -c 'values=\|args=' >"$W/raw" || :
 echo "raw lines with the new fields: $(cat "$W/raw")"
 trace-cmd reset >/dev/null 2>&1
-verdict "$n calls of $F and as many of do_nanosleep, each left"
+
+# Two graphs at once, with a filter each; of both, only what a's filter has is in a.
+if ! mkdir $T/instances/probe || ! grep -qw function_graph $T/instances/probe/available_tracers; then
+	rmdir $T/instances/probe
+	skip "no function_graph in instances; $n calls of $F and as many of do_nanosleep, each left"
+fi
+rmdir $T/instances/probe
+trace-cmd record -o "$W/two.dat" -B a -p function_graph -l $F -B b -p function_graph -l do_nanosleep \
+	calls 3 20 5 >"$W/record" 2>&1 || { cat "$W/record"; fail "record with two graphs"; }
+trace-cmd report "$W/two.dat" >"$W/report" 2>/dev/null || fail "report of two graphs"
+sed -n 1,12p "$W/report"
+graphs() { grep -E "^ *$1: +calls-" "$W/report" | grep -cE "funcgraph_entry: .*\\| +$2\\("; }
+same "graphs of $F in a" "$(graphs a $F)" $n
+same "graphs of do_nanosleep in b" "$(graphs b do_nanosleep)" $n
+same "graphs of b's function in a" "$(graphs a do_nanosleep)" 0
+same "graphs of a's function in b" "$(graphs b $F)" 0
+
+# What perf ftrace of 7.x writes: an instance of its own, filters, depth, threshold, pid
+# and the tracer, then it reads the pipe.
+mkdir $T/instances/perf-ftrace || fail "no instance"
+cd $T/instances/perf-ftrace || fail "no instance"
+echo 0 >tracing_on
+for f in set_ftrace_pid set_ftrace_filter set_ftrace_notrace set_graph_function set_graph_notrace; do
+	echo >$f || fail "$f"
+done
+echo 0 >max_graph_depth
+echo 0 >tracing_thresh
+for o in sleep-time funcgraph-irqs; do echo 1 >options/$o || fail "option $o"; done
+echo $F >>set_graph_function
+echo 2 >max_graph_depth
+echo 1000 >tracing_thresh
+echo function_graph >current_tracer || fail "current_tracer"
+cat trace_pipe >"$W/pipe" &
+reader=$!
+echo 1 >tracing_on
+calls 3 20 5
+echo 0 >tracing_on
+sleep 1
+kill $reader 2>/dev/null
+echo nop >current_tracer 2>/dev/null || { sleep 1; echo nop >current_tracer; }
+cd "$W" || fail "$W"
+rmdir $T/instances/perf-ftrace || fail "the instance cannot be removed"
+sed -n 1,6p "$W/pipe"
+# With a threshold only returns are written, of calls that took a millisecond.
+must "graphs in the pipe" [ "$(grep -cE "\}? /\* $F" "$W/pipe")" -ge $n ]
+same "calls deeper than two" "$(grep -cE '\|      +\}' "$W/pipe")" 0
+verdict "$n calls of $F and as many of do_nanosleep, each left, by one graph and by two"

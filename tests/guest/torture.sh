@@ -64,6 +64,44 @@ toggle() { # the tracers, on what the module calls and on what makes a fork
 	done
 }
 
+graphs() { # NAME: function_graph and the profiler of an instance that comes and goes
+	local n=0 d=instances/$1
+	[ -e max_graph_depth ] && mkdir "$d" || return 0
+	if [ ! -e "$d/max_graph_depth" ]; then
+		rmdir "$d"
+		return 0
+	fi
+	while [ ! -e /tmp/stop ]; do
+		n=$((n + 1))
+		[ -d "$d" ] || mkdir "$d"
+		case $((n % 3)) in
+		0) echo 'fgraph_torture_*' ;;
+		1) echo '*_sleep*' ;;
+		2) echo 'vfs_*' ;;
+		esac >"$d/set_ftrace_filter"
+		echo $((n % 4)) >"$d/max_graph_depth"
+		echo $((n % 2)) >"$d/options/sleep-time"
+		echo 'fgraph_torture_*' >"$d/set_graph_notrace"
+		echo function_graph >"$d/current_tracer"
+		echo 1 >"$d/function_profile_enabled"
+		sleep 0.3
+		echo $((n % 2 * 10)) >"$d/tracing_thresh"
+		echo >"$d/set_graph_notrace"
+		head -n 200 "$d/trace" >/dev/null
+		cat "$d/function_profile" >/dev/null
+		echo >"$d/function_profile"
+		sleep 0.3
+		# Every other time with all of it on.
+		if [ $((n % 2)) = 0 ]; then
+			rmdir "$d"
+		else
+			echo nop >"$d/current_tracer"
+			echo 0 >"$d/function_profile_enabled"
+		fi
+	done
+	[ ! -d "$d" ] || rmdir "$d"
+}
+
 hotplug() {
 	local f=/sys/devices/system/cpu/cpu1/online
 	[ -w "$f" ] || return 0
@@ -222,6 +260,8 @@ export -f storm everyone
 nice bash -c storm &
 nice bash -c everyone &
 toggle &
+graphs alice &
+graphs bob &
 hotplug &
 dozers &
 sleepers &
