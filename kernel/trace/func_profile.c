@@ -105,7 +105,7 @@ struct profile_cpu {
  * @gops:	what is called; or @ops, if functions have no return hooks
  * @lock:	protects the memory of the records, and clearing them
  * @enabled:	callbacks may run. Written with trace_types_lock and @lock held
- * @cleared:	how often the records were cleared
+ * @cleared:	when the records were cleared last, by trace_clock_local()
  * @spare:	how many free records a CPU has at first
  * @cpus:	the records
  * @refilling:	@refill_work is under way. So @refill is an interrupt for each lot of
@@ -123,7 +123,7 @@ struct func_profile {
 #endif
 	struct mutex			lock;	/* of the records */
 	bool				enabled;
-	unsigned int			cleared;
+	u64				cleared;
 	unsigned long			spare;
 	struct profile_cpu __percpu	*cpus;
 	atomic_t			refilling;
@@ -230,18 +230,19 @@ out:
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* What the profiler knows of a call, as its private data in the frame. */
+/*
+ * What the profiler knows of a call, as its private data in the frame. It fits into the slot
+ * of the frame: users with more data take the general paths of fgraph.
+ */
 struct profile_call {
 	/* Set last: see fgraph_parent_data(). */
-	unsigned long long	calltime;
+	u64	calltime;
 	/* The task's ftrace_sleeptime at entry. */
-	unsigned long long	sleeptime;
-	/* Time spent in calls from this one. */
-	unsigned long long	subtime;
-	/* func_profile::cleared at entry. */
-	unsigned int		cleared;
+	u64	sleeptime : 63;
 	/* The call is among the hits of the function. */
-	bool			counted;
+	u64	counted : 1;
+	/* Time spent in calls from this one. */
+	u64	subtime;
 };
 
 static int profile_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
@@ -256,7 +257,6 @@ static int profile_entry(struct fgraph_ops *gops, const struct fgraph_frame *fra
 	if (!(profile->tr->flags & TRACE_ARRAY_FL_GLOBAL) && !ftrace_trace_task(profile->tr))
 		return 0;
 
-	call->cleared = READ_ONCE(profile->cleared);
 	call->counted = profile_hit(profile, frame->func);
 	call->subtime = 0;
 	call->sleeptime = current->ftrace_sleeptime;
@@ -319,7 +319,7 @@ static void profile_return(struct fgraph_ops *gops, const struct fgraph_frame *f
 
 	time = profile_duration(profile, frame, call);
 	/* It has no hit: it was missed at entry, or that was cleared since. */
-	if (!call->counted || call->cleared != READ_ONCE(profile->cleared))
+	if (!call->counted || call->calltime < READ_ONCE(profile->cleared))
 		return;
 
 	local_irq_save(flags);
@@ -505,7 +505,7 @@ static void profile_clear(struct func_profile *profile)
 
 	lockdep_assert_held(&profile->lock);
 
-	WRITE_ONCE(profile->cleared, profile->cleared + 1);
+	WRITE_ONCE(profile->cleared, trace_clock_local());
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
 		pc = per_cpu_ptr(profile->cpus, cpu);

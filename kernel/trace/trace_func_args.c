@@ -618,7 +618,7 @@ void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 	struct pt_regs *regs = &fregs->regs;
 	/* On x86 the return address is below the first argument on the stack. */
 	unsigned long *stack = (unsigned long *)regs->sp + IS_ENABLED(CONFIG_X86);
-	unsigned long strings = nr.strings;
+	unsigned int strings = nr.strings;
 	unsigned int i;
 
 	for (i = 0; i < nr.regs; i++)
@@ -626,7 +626,9 @@ void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 	/* NOCHECK: KASAN may have poisoned the caller's stack frame. */
 	for (i = 0; i < nr.stack; i++)
 		*to++ = READ_ONCE_NOCHECK(stack[i]);
-	for_each_set_bit(i, &strings, nr.regs) {
+	for (i = 0; strings; i++, strings >>= 1) {
+		if (!(strings & 1))
+			continue;
 		func_save_string(to, regs_get_kernel_argument(regs, i));
 		to += TRACE_FUNC_STRING_WORDS;
 	}

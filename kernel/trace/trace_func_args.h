@@ -68,7 +68,12 @@ static inline void trace_func_return_print(struct trace_seq *s, unsigned long ip
 
 static inline unsigned int trace_func_nr_args(struct trace_func_words nr)
 {
-	return nr.regs + nr.stack + hweight8(nr.strings) * TRACE_FUNC_STRING_WORDS;
+	unsigned int words = nr.regs + nr.stack;
+
+	/* There seldom are strings, and hweight8() is a call. */
+	if (nr.strings)
+		words += hweight8(nr.strings) * TRACE_FUNC_STRING_WORDS;
+	return words;
 }
 
 #endif /* _TRACE_FUNC_ARGS_H */
