@@ -34,7 +34,7 @@
 #define PROFILE_HASH_BITS	10
 #define PROFILE_HASH_SIZE	BIT(PROFILE_HASH_BITS)
 
-/* So many free records a CPU has at first, unless the filter needs fewer. */
+/* How many free records a CPU has at first; fewer if the filter has fewer functions. */
 #define PROFILE_SPARE		2048
 
 /* Durations below 64 ns are in bucket 0, those from 2^(i + 5) ns on in bucket i. */
@@ -153,7 +153,7 @@ static unsigned long profile_free_records(struct profile_cpu *pc)
 	return READ_ONCE(pc->pages) * PROFILE_PER_PAGE - READ_ONCE(pc->used);
 }
 
-/* The more functions there are the larger is the next lot. Below half of it is too few. */
+/* How many free records a refill leaves to a CPU. Below half of that, it asks for more. */
 static unsigned long profile_wanted_records(struct func_profile *profile, struct profile_cpu *pc)
 {
 	return READ_ONCE(profile->spare) + READ_ONCE(pc->used) / 2;
@@ -253,7 +253,7 @@ static int profile_entry(struct fgraph_ops *gops, const struct fgraph_frame *fra
 
 	if (trace_graph_is_paused())
 		return 0;
-	/* That of the top level has never gone by set_ftrace_pid. */
+	/* The profiler of the top level has never obeyed set_ftrace_pid. */
 	if (!(profile->tr->flags & TRACE_ARRAY_FL_GLOBAL) && !ftrace_trace_task(profile->tr))
 		return 0;
 
@@ -1034,7 +1034,7 @@ void func_profile_free(struct trace_array *tr)
 		return;
 
 	profile_enable(profile, false);
-	/* Nobody asks for records any more. */
+	/* No callback runs any more that asks for records. Wait for the last request. */
 	irq_work_sync(&profile->refill);
 	cancel_work_sync(&profile->refill_work);
 
@@ -1053,7 +1053,7 @@ static void *profile_stat_next(void *v, int idx)
 	if (idx)
 		rec++;
 	for (;;) {
-		/* Those that are free, or where a call only returned, have no hits. */
+		/* Free records, and functions that only returned on this CPU, have no hits. */
 		for (; rec < &page->records[page->used]; rec++) {
 			if (rec->hits)
 				return rec;
