@@ -358,7 +358,7 @@ static int caller(void *unused)
 			call_some(get_random_u32(), 20);
 		if (call(&sleeper, random >> 8 & 0x1ff) != (random >> 8 & 0x1ff))
 			atomic64_inc(&wrong);
-		/* Seldom, nest as deep as a kernel stack allows below the users' callbacks. */
+		/* Some calls nest 60 deep, which leaves room on the kernel stack for callbacks. */
 		if (!(random >> 28) && call(&nest, 60) != 60)
 			atomic64_inc(&wrong);
 		cond_resched();

@@ -1196,7 +1196,7 @@ static int __init profile_create_stat(struct profile_cpu *pc, int cpu)
  * @tr:		the top level
  * @parent:	its directory
  *
- * What is made here stays.
+ * The files stay until the kernel is shut down.
  */
 void __init func_profile_init_top(struct trace_array *tr, struct dentry *parent)
 {

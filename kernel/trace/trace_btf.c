@@ -40,6 +40,19 @@ int trace_btf_size(const struct btf *btf, u32 id)
 }
 
 /**
+ * trace_btf_first_id() - the first type that a BTF has on its own
+ * @mod:	the module, or NULL for vmlinux
+ *
+ * The ids of a module's own types follow those of vmlinux.
+ *
+ * Return: the id.
+ */
+u32 trace_btf_first_id(const struct module *mod)
+{
+	return mod ? btf_nr_types(bpf_get_btf_vmlinux()) : 1;
+}
+
+/**
  * trace_btf_get_func() - find the type of a function
  * @func:	to be filled in
  * @symbol:	name of the function, or "MODULE:NAME" for a function of that module
@@ -76,8 +89,7 @@ int trace_btf_get_func(struct trace_btf_func *func, const char *symbol)
 	if (IS_ERR_OR_NULL(btf))
 		return -ENOENT;
 
-	/* The ids of a module's own types follow those of vmlinux. */
-	for (id = mod ? btf_nr_types(bpf_get_btf_vmlinux()) : 1; id < btf_nr_types(btf); id++) {
+	for (id = trace_btf_first_id(mod); id < btf_nr_types(btf); id++) {
 		const struct btf_type *t = btf_type_by_id(btf, id);
 
 		if (!btf_type_is_func(t) || strcmp(btf_name_by_offset(btf, t->name_off), name))

@@ -6,6 +6,7 @@
 #include <linux/btf.h>
 #include <linux/types.h>
 
+struct module;
 struct trace_seq;
 
 /* The number of words of the largest value that is passed in registers, or printed. */
@@ -55,6 +56,7 @@ struct trace_btf_member {
 	u32	size;
 };
 
+u32 trace_btf_first_id(const struct module *mod);
 int trace_btf_get_func(struct trace_btf_func *func, const char *symbol);
 void trace_btf_put_func(struct trace_btf_func *func);
 struct trace_btf_walk trace_btf_walk_args(const struct btf *btf, const struct btf_type *proto);

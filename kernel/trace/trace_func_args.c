@@ -208,16 +208,10 @@ static const char *func_name(const struct btf *btf, u32 id)
 	return t && btf_type_is_func(t) ? btf_name_by_offset(btf, t->name_off) : NULL;
 }
 
-/* The ids of a module's own types follow those of vmlinux. */
-static u32 func_first_id(const struct module *mod)
-{
-	return mod ? btf_nr_types(bpf_get_btf_vmlinux()) : 1;
-}
-
 /* Collect the functions that BTF knows, with their addresses. Returns a count or -ENOMEM. */
 static int func_names_get(struct func_names *all, const struct btf *btf)
 {
-	u32 id, first = func_first_id(all->mod), last = btf_nr_types(btf);
+	u32 id, first = trace_btf_first_id(all->mod), last = btf_nr_types(btf);
 
 	for (id = first; id < last; id++)
 		all->nr += !!func_name(btf, id);

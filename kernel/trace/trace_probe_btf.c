@@ -43,6 +43,13 @@ static const struct btf_type *btf_proto(struct traceprobe_parse_context *ctx)
 	return ctx->func.btf ? ctx->func.proto : NULL;
 }
 
+/* Is the argument that the walk is at one word and no structure? @id is its type. */
+static bool btf_is_word(const struct trace_btf_walk *w, u32 id)
+{
+	return w->nr == 1 && !w->memory &&
+	       !btf_type_is_struct(btf_type_skip_modifiers(w->btf, id, NULL));
+}
+
 /*
  * Begin an expression with the function's parameter @name. The walk must include all parameters
  * before it, as trace_btf_next_arg() counts registers. @offs is the column for errors.
@@ -65,8 +72,7 @@ static int btf_find_param(struct traceprobe_parse_context *ctx, const char *name
 		if (number ? number != i + 1 :
 		    strcmp(btf_name_by_offset(ctx->func.btf, params[i].name_off), name))
 			continue;
-		if (w.nr != 1 || w.memory ||
-		    btf_type_is_struct(btf_type_skip_modifiers(w.btf, params[i].type, NULL))) {
+		if (!btf_is_word(&w, params[i].type)) {
 			trace_probe_log_err(offs, NOSUP_DAT_ARG);
 			return -EINVAL;
 		}
@@ -332,8 +338,7 @@ static int btf_list_args(struct traceprobe_parse_context *ctx, const char **to, 
 
 		if (!params[i].type || !trace_btf_next_arg(&w, params[i].type))
 			break;
-		if (w.nr != 1 || w.memory ||
-		    btf_type_is_struct(btf_type_skip_modifiers(w.btf, params[i].type, NULL)))
+		if (!btf_is_word(&w, params[i].type))
 			continue;
 		if (nr == room)
 			return -E2BIG;

@@ -330,7 +330,7 @@ static void register_each_allocation(struct kunit *test)
 
 static void register_without_memory(struct kunit *test)
 {
-	/* What is made once and stays */
+	/* ftrace allocates some memory at first use and keeps it: do that before the count. */
 	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&user_a.gops));
 	unregister_ftrace_graph(&user_a.gops);
 
@@ -418,7 +418,7 @@ static void probe_that_ftrace_refuses(struct kunit *test)
 		unregister_kprobe(&probe);
 	unregister_ftrace_function(&ipmodify);
 
-	/* And with the other one gone it works. */
+	/* Once the other user is unregistered, to register this one works. */
 	probe = (struct kprobe) {
 		.addr = (kprobe_opcode_t *)user_a.site,
 		.post_handler = post_handler,
