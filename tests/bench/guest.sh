@@ -93,6 +93,7 @@ tracer function_graph-args function_graph funcgraph-args
 tracer function_graph-retval function_graph funcgraph-retval
 tracer function_graph-retaddr function_graph funcgraph-retaddr
 tracer function_graph-all function_graph funcgraph-args funcgraph-retval funcgraph-retaddr
+tracer function_graph-leaf function_graph funcgraph-leaf
 # graphs N: function_graph in N instances with the same filter, if the kernel has it there
 graphs() {
 	local n=$1 i

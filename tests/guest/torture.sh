@@ -19,12 +19,12 @@ storm() { # fork and exec
 	done
 }
 
-values() { # arguments and strings of them on or off, return values and addresses on or off
+values() { # arguments and strings of them on or off, other options of calls on or off
 	local option
 	for option in func-args func-args-strings funcgraph-args funcgraph-args-strings; do
 		echo "$1" >options/$option
 	done
-	for option in funcgraph-retval funcgraph-retaddr; do
+	for option in funcgraph-retval funcgraph-retaddr funcgraph-leaf; do
 		echo "$2" >options/$option
 	done
 }
