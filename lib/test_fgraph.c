@@ -20,6 +20,7 @@
  */
 #define pr_fmt(fmt) "test_fgraph: " fmt
 
+#include <linux/delay.h>
 #include <linux/fgraph.h>
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
@@ -99,6 +100,20 @@ static target_t target_middle = test_fgraph_middle;
 static noinline unsigned long test_fgraph_outer(unsigned long n)
 {
 	return READ_ONCE(target_middle)(n) + 1;
+}
+
+static target_t target_outer = test_fgraph_outer;
+
+/* Keeps interrupts disabled for @n milliseconds, for the latency tracers. */
+static noinline unsigned long test_fgraph_irqs_off(unsigned long n)
+{
+	unsigned long flags, ret;
+
+	local_irq_save(flags);
+	mdelay(n);
+	ret = READ_ONCE(target_outer)(n);
+	local_irq_restore(flags);
+	return ret;
 }
 
 /* notrace: ftrace cannot call this, so kprobes use a breakpoint. */
@@ -289,6 +304,7 @@ static const struct {
 	{ "tail_self",	test_fgraph_tail_self },
 	{ "nest",	test_fgraph_nest },
 	{ "outer",	test_fgraph_outer },
+	{ "irqs_off",	test_fgraph_irqs_off },
 	{ "path",	test_fgraph_path },
 	{ "types",	test_fgraph_types },
 };

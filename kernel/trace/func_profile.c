@@ -159,10 +159,11 @@ static unsigned long profile_wanted_records(struct func_profile *profile, struct
 	return READ_ONCE(profile->spare) + READ_ONCE(pc->used) / 2;
 }
 
-/* The next free record of this CPU, or NULL. With &profile_cpu.busy taken. */
+/* The next free record of this CPU, zeroed, or NULL. With &profile_cpu.busy taken. */
 static struct profile_record *profile_take(struct profile_cpu *pc)
 {
 	struct profile_page *page = pc->page;
+	struct profile_record *rec;
 
 	if (page->used == PROFILE_PER_PAGE) {
 		/* Pairs with profile_add_pages(): the page is zeroed. */
@@ -171,8 +172,12 @@ static struct profile_record *profile_take(struct profile_cpu *pc)
 			return NULL;
 		pc->page = page;
 	}
+	/* Here and not when records are cleared, which would zero all of them in one go. */
+	rec = &page->records[page->used];
+	memset(rec, 0, sizeof(*rec));
+	page->used++;
 	WRITE_ONCE(pc->used, pc->used + 1);
-	return &page->records[page->used++];
+	return rec;
 }
 
 /* The record of a function that is called for the first time on this CPU, or NULL. */
@@ -486,10 +491,8 @@ static void profile_clear_cpu(void *cpu)
 	barrier();
 	if (pc->hash)
 		memset(pc->hash, 0, PROFILE_HASH_SIZE * sizeof(pc->hash[0]));
-	for (page = pc->first; page && page->used; page = page->next) {
-		memset(page->records, 0, PROFILE_RECORDS_SIZE);
+	for (page = pc->first; page && page->used; page = page->next)
 		page->used = 0;
-	}
 	pc->page = pc->first;
 	pc->missed = 0;
 	WRITE_ONCE(pc->used, 0);
