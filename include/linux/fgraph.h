@@ -10,49 +10,19 @@
 #ifndef _LINUX_FGRAPH_H
 #define _LINUX_FGRAPH_H
 
-#include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/errno.h>
-#include <linux/list.h>
+#include <linux/fgraph_frame.h>
 #include <linux/types.h>
 
 struct fgraph_ops;
 struct fgraph_regs;
-struct fgraph_row;
 struct ftrace_ops;
 struct ftrace_regs;
 struct pt_regs;
 
 #ifdef CONFIG_FGRAPH
 #include <asm/fgraph.h>
-
-/**
- * struct fgraph_frame - one hooked call, as its users see it
- * @head:	private: kind, flags and size of the record
- * @tag:	private: names the user that opened the frame by id and generation
- * @func:	address of the called function: of its call to ftrace, or of the kprobe
- * @ret:	the real return address, also for a tail call
- * @retp:	the place of the return address on the stack or, where that is in a register,
- *		the stack pointer at entry; identifies the call on its machine stack
- * @data:	private: data of the user that opened the frame, if they fit here
- *
- * Callbacks may read @func, @ret and @retp. The frame exists until the last
- * return callback of the call is over.
- */
-struct fgraph_frame {
-	unsigned long	head;
-	unsigned long	tag;
-	unsigned long	func;
-	unsigned long	ret;
-	unsigned long	*retp;
-	unsigned long	data[3];
-};
-
-/*
- * The largest private data of a user for one call, in bytes: what a kretprobe may ask for,
- * KRETPROBE_MAX_DATA_SIZE and its struct kretprobe_instance, which is below 128 bytes.
- */
-#define FGRAPH_MAX_DATA_SIZE	(4096 + 128)
 #else
 /* Other architectures have one user at a time, with data of fixed size in each frame. */
 struct fgraph_frame {
@@ -105,61 +75,6 @@ enum {
 	FGRAPH_FULL_REGS	= BIT(0),
 	/* The entry callback needs all registers, which makes each call slower. */
 	FGRAPH_ENTRY_REGS	= BIT(1),
-};
-
-/* Why a user was not told of a call. */
-enum fgraph_miss {
-	/* There was no memory for a frame. */
-	FGRAPH_MISS_MEMORY,
-	/*
-	 * A callback made the call, and that callback was itself called for a call that a
-	 * callback made. Kretprobes and fprobes also miss calls that are made where RCU does
-	 * not watch, or by the handler of a kprobe.
-	 */
-	FGRAPH_MISS_NESTED,
-	/* The user was told, but another BPF program was running on this CPU. */
-	FGRAPH_MISS_BPF,
-	/* The number of causes. */
-	FGRAPH_NR_MISSES,
-};
-
-/**
- * struct fgraph_user - private part of struct fgraph_ops
- * @tag:	id and generation; set before the user can be called, and constant until
- *		no call can be hooked for it any more
- * @row:	the user's row in the table of users, which says if @tag is valid
- * @below:	how many slots its private data take below the header of a record; 0 if the
- *		data fit into the header
- * @function:	the only function of a user without a filter, or 0
- * @admit:	called before the user where RCU does not watch or a kprobe's handler runs:
- *		returns true if the user may be called there, else counts a miss. NULL if it
- *		always may
- * @note_miss:	called for each miss except FGRAPH_MISS_BPF, with preemption disabled; must
- *		not call functions that the user hooks. May be NULL
- * @list:	links the users that have a filter
- * @asked:	the user is an asked user, see fgraph_ftrace.c: it wants so many functions that
- *		its filter is looked up at each call
- * @permanent:	kernel.ftrace_enabled cannot be set to 0 while this user is registered
- * @once:	the user's probe may be at the head of a loop, whose turns must not be taken
- *		for tail calls: all of them share one entry in the frame
- * @kind:	"tracer", "kretprobe" or "fprobe", for the fgraph_users file; NULL for others
- * @missed:	how many calls the user was not told of, by enum fgraph_miss
- */
-struct fgraph_user {
-	unsigned long		tag;
-#ifdef CONFIG_FGRAPH
-	struct fgraph_row	*row;
-	unsigned int		below;
-	unsigned long		function;
-	bool			(*admit)(struct fgraph_ops *gops);
-	void			(*note_miss)(struct fgraph_ops *gops);
-	struct list_head	list;
-	bool			asked;
-	bool			permanent;
-	bool			once;
-#endif
-	const char		*kind;
-	atomic_long_t		missed[FGRAPH_NR_MISSES];
 };
 
 /**

@@ -8,6 +8,7 @@
 #include <linux/delay.h>
 #include <linux/fgraph.h>
 
+#include "fgraph_kunit_base.h"
 #include "fgraph_reserve.h"
 #include "fgraph_stack.h"
 #include "fgraph_users.h"
@@ -65,12 +66,6 @@ static inline bool wait_no_memory(void)
 	for (i = 0; i < 200 && !no_memory(); i++)
 		msleep(20);
 	return no_memory();
-}
-
-/* A return callback that does nothing. */
-static inline void take_nothing(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-				void *data, struct fgraph_regs *regs)
-{
 }
 
 static inline void remove_user(struct fgraph_ops *gops)

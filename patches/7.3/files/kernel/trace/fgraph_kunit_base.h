@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the KUnit tests of fgraph need of the interface, which differs between kernels. */
+#ifndef _FGRAPH_KUNIT_BASE_H
+#define _FGRAPH_KUNIT_BASE_H
+
+#include <linux/fgraph.h>
+
+/* A return callback that does nothing. */
+static inline void take_nothing(struct ftrace_graph_ret *ret, struct fgraph_ops *gops,
+				struct ftrace_regs *fregs)
+{
+}
+
+#endif /* _FGRAPH_KUNIT_BASE_H */

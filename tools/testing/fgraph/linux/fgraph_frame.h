@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#include "../fake.h"
+#include "../../../../include/linux/fgraph_frame.h"
