@@ -10,7 +10,6 @@
 #ifndef _LINUX_FGRAPH_H
 #define _LINUX_FGRAPH_H
 
-#include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/fgraph_frame.h>
 #include <linux/types.h>
@@ -33,49 +32,6 @@ struct fgraph_frame {
 
 #define FGRAPH_MAX_DATA_SIZE	(4 * sizeof(u64))
 #endif /* CONFIG_FGRAPH */
-
-/**
- * typedef fgraph_entry_t - called when a function is entered that the user wants
- * @gops:	the user
- * @frame:	the call; only @func, @ret and @retp are set, and the return address may not
- *		be replaced yet
- * @data:	this user's private data for the call: &fgraph_ops.data_size bytes, not
- *		initialised, at the same address until the return
- * @fregs:	the registers at entry. ftrace_get_regs() gives NULL if neither this user nor
- *		another one of the function has FGRAPH_ENTRY_REGS. Without CONFIG_FGRAPH,
- *		@fregs itself is NULL
- *
- * Context: any in which a function can be called, also NMI and where RCU does not watch.
- * Preemption is disabled. Must not sleep.
- *
- * Return: nonzero to have the return callback called for this call, else 0.
- */
-typedef int (*fgraph_entry_t)(struct fgraph_ops *gops,
-			      const struct fgraph_frame *frame, void *data,
-			      struct ftrace_regs *fregs);
-
-/**
- * typedef fgraph_return_t - called when a hooked function returns
- * @gops:	the user
- * @frame:	the call
- * @data:	this user's private data for the call, as its entry callback left it
- * @regs:	the registers at return, see fgraph_return_value() and
- *		fgraph_get_regs()
- *
- * Context: like fgraph_entry_t. Not called any more when unregister_ftrace_graph() has
- * returned.
- */
-typedef void (*fgraph_return_t)(struct fgraph_ops *gops,
-				const struct fgraph_frame *frame, void *data,
-				struct fgraph_regs *regs);
-
-/* fgraph_ops.flags */
-enum {
-	/* The return callback needs a struct pt_regs: calls return to the full trampoline. */
-	FGRAPH_FULL_REGS	= BIT(0),
-	/* The entry callback needs all registers, which makes each call slower. */
-	FGRAPH_ENTRY_REGS	= BIT(1),
-};
 
 /**
  * struct fgraph_ops - a user of fgraph

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fgraph: what a hooked call and the private part of a user consist of.
+ * fgraph: a hooked call, the callbacks of a user, and the private part of a user.
  *
  * Part of fgraph.h, which has the interface. Users include that header, not this one.
  */
@@ -8,11 +8,15 @@
 #define _LINUX_FGRAPH_FRAME_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
+struct fgraph_frame;
 struct fgraph_ops;
+struct fgraph_regs;
 struct fgraph_row;
+struct ftrace_regs;
 
 #ifdef CONFIG_FGRAPH
 /**
@@ -43,6 +47,49 @@ struct fgraph_frame {
  */
 #define FGRAPH_MAX_DATA_SIZE	(4096 + 128)
 #endif /* CONFIG_FGRAPH */
+
+/**
+ * typedef fgraph_entry_t - called when a function is entered that the user wants
+ * @gops:	the user
+ * @frame:	the call; only @func, @ret and @retp are set, and the return address may not
+ *		be replaced yet
+ * @data:	this user's private data for the call: &fgraph_ops.data_size bytes, not
+ *		initialised, at the same address until the return
+ * @fregs:	the registers at entry. ftrace_get_regs() gives NULL if neither this user nor
+ *		another one of the function has FGRAPH_ENTRY_REGS. Without CONFIG_FGRAPH,
+ *		@fregs itself is NULL
+ *
+ * Context: any in which a function can be called, also NMI and where RCU does not watch.
+ * Preemption is disabled. Must not sleep.
+ *
+ * Return: nonzero to have the return callback called for this call, else 0.
+ */
+typedef int (*fgraph_entry_t)(struct fgraph_ops *gops,
+			      const struct fgraph_frame *frame, void *data,
+			      struct ftrace_regs *fregs);
+
+/**
+ * typedef fgraph_return_t - called when a hooked function returns
+ * @gops:	the user
+ * @frame:	the call
+ * @data:	this user's private data for the call, as its entry callback left it
+ * @regs:	the registers at return, see fgraph_return_value() and
+ *		fgraph_get_regs()
+ *
+ * Context: like fgraph_entry_t. Not called any more when unregister_ftrace_graph() has
+ * returned.
+ */
+typedef void (*fgraph_return_t)(struct fgraph_ops *gops,
+				const struct fgraph_frame *frame, void *data,
+				struct fgraph_regs *regs);
+
+/* fgraph_ops.flags */
+enum {
+	/* The return callback needs a struct pt_regs: calls return to the full trampoline. */
+	FGRAPH_FULL_REGS	= BIT(0),
+	/* The entry callback needs all registers, which makes each call slower. */
+	FGRAPH_ENTRY_REGS	= BIT(1),
+};
 
 /* Why a user was not told of a call. */
 enum fgraph_miss {

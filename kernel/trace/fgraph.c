@@ -16,14 +16,6 @@
 
 #include "fgraph_internal.h"
 
-/*
- * Entry callbacks are passed a struct ftrace_regs. A kprobe's handler has a struct pt_regs
- * and casts, so the former must begin with the latter.
- */
-#ifdef CONFIG_FUNCTION_TRACER
-static_assert(offsetof(struct ftrace_regs, regs) == 0);
-#endif
-
 /**
  * struct fgraph_call - a call while it is being hooked for one user
  * @func:	the function
@@ -109,7 +101,7 @@ static __always_inline void fgraph_fill_entry(struct fgraph_entry *entry,
 static __always_inline bool fgraph_ask(struct fgraph_ops *gops, struct fgraph_frame *frame,
 				       void *data, struct pt_regs *regs)
 {
-	fgraph_entry_t entryfunc = gops->entryfunc;
+	fgraph_entry_t entryfunc = fgraph_entryfunc(gops);
 
 	return !entryfunc || entryfunc(gops, frame, data, (struct ftrace_regs *)regs);
 }
@@ -152,9 +144,10 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 	WRITE_ONCE(st->top, frame);
 	barrier();	/* TOP FIRST */
 	fgraph_fill_frame(frame, gops->user.tag, func, ret, fgraph_retp(regs));
-	if (gops->entryfunc) {
+	if (fgraph_entryfunc(gops)) {
 		fgraph_stack_commit(frame, FGRAPH_RESERVED | fgraph_context());
-		if (!gops->entryfunc(gops, frame, frame->data, (struct ftrace_regs *)regs)) {
+		if (!fgraph_entryfunc(gops)(gops, frame, frame->data,
+					    (struct ftrace_regs *)regs)) {
 			fgraph_uncover(st, frame, top);
 			return true;
 		}
@@ -226,7 +219,7 @@ static int fgraph_join(struct fgraph_call *call, struct fgraph_ops *gops,
 		return -ENOMEM;
 	fgraph_fill_entry(entry, gops, frame);
 	if (!fgraph_ask(gops, frame, fgraph_data(entry, fgraph_head(entry)), call->regs) ||
-	    !gops->retfunc) {
+	    !fgraph_retfunc(gops)) {
 		fgraph_stack_pop(call->st, entry);
 		return 0;
 	}
@@ -252,7 +245,7 @@ static int fgraph_open(struct fgraph_call *call, struct fgraph_ops *gops, unsign
 		return -ENOMEM;
 	fgraph_fill_frame(frame, gops->user.tag, call->func, ret, fgraph_retp(call->regs));
 	if (!fgraph_ask(gops, frame, fgraph_data(frame, fgraph_head(frame)), call->regs) ||
-	    !gops->retfunc) {
+	    !fgraph_retfunc(gops)) {
 		fgraph_stack_pop(call->st, frame);
 		return 0;
 	}
@@ -500,8 +493,8 @@ NOKPROBE_SYMBOL(fgraph_hook_batch);
 void fgraph_hook_one(struct fgraph_ops *gops, unsigned long func, struct ftrace_regs *fregs)
 {
 	if (unlikely((gops->user.admit && !fgraph_admits_all()) ||
-		     !fgraph_hook_first(gops, func, &fregs->regs)))
-		fgraph_hook_checked(gops, func, &fregs->regs);
+		     !fgraph_hook_first(gops, func, fgraph_entry_regs(fregs))))
+		fgraph_hook_checked(gops, func, fgraph_entry_regs(fregs));
 }
 NOKPROBE_SYMBOL(fgraph_hook_one);
 
@@ -522,7 +515,7 @@ void fgraph_hook_several(struct fgraph_ops **users, unsigned int nr, bool simple
 			 unsigned long func, struct ftrace_regs *fregs)
 {
 	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	struct pt_regs *regs = &fregs->regs;
+	struct pt_regs *regs = fgraph_entry_regs(fregs);
 
 	if (likely(simple && st && fgraph_admits_all() &&
 		   !fgraph_is_hooked(READ_ONCE(*fgraph_entry_place(regs))) &&
@@ -549,7 +542,7 @@ static __always_inline bool fgraph_tell(struct fgraph_row *row, unsigned long ta
 	if (unlikely(READ_ONCE(row->tag) != tag))
 		return true;
 	gops = row->gops;
-	gops->retfunc(gops, frame, data, regs);
+	fgraph_retfunc(gops)(gops, frame, data, regs);
 	return false;
 }
 
@@ -609,8 +602,7 @@ static unsigned long fgraph_return_one(struct fgraph_stack *st, unsigned long *r
 	uncovered = fgraph_stack_uncover(st, frame);
 	*tail = fgraph_head(frame) & FGRAPH_TAIL;
 	ret = frame->ret;
-	if (regs->full)
-		fgraph_fixup_regs(regs->full, ret);
+	fgraph_complete_regs(regs, ret);
 
 	/* The return of a hooked call is always reported, even if a callback is running. */
 	top = READ_ONCE(st->top);
@@ -667,8 +659,7 @@ fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
 	bool gone = false;
 	unsigned long ret;
 
-	if (regs->full)
-		fgraph_fixup_regs(regs->full, frame->ret);
+	fgraph_complete_regs(regs, frame->ret);
 	fgraph_set_head(top, head | fgraph_context());
 	barrier();
 	for (entry = top; (void *)entry != frame; entry = entry->below)
@@ -745,8 +736,6 @@ NOKPROBE_SYMBOL(fgraph_return_light);
 /* Called by the full trampoline, with all registers. */
 __visible unsigned long fgraph_return_full(struct pt_regs *regs)
 {
-	struct fgraph_regs fr = { .full = regs };
-
-	return fgraph_return(fgraph_full_retp(regs), &fr);
+	return fgraph_return(fgraph_full_retp(regs), FGRAPH_REGS_OF_FULL(regs));
 }
 NOKPROBE_SYMBOL(fgraph_return_full);

@@ -3,12 +3,12 @@
 #ifndef _FGRAPH_INTERNAL_H
 #define _FGRAPH_INTERNAL_H
 
-#include <linux/context_tracking.h>
 #include <linux/fgraph.h>
 #include <linux/fgraph_task.h>
 #include <linux/ftrace.h>
 
 #ifdef CONFIG_FGRAPH
+#include "fgraph_base.h"
 #include "fgraph_reserve.h"
 #include "fgraph_stack.h"
 #include "fgraph_users.h"
@@ -18,23 +18,10 @@
 #define ftrace_regs_saved(fregs)	ftrace_get_regs(fregs)
 #endif
 
-/*
- * Like rcu_is_watching(), without a function that can be traced or probed: it is called
- * before recursion is detected.
- */
-static __always_inline bool fgraph_rcu_is_watching(void)
-{
-#ifdef CONFIG_CONTEXT_TRACKING_IDLE
-	return !rcu_dynticks_curr_cpu_in_eqs();
-#else
-	return true;
-#endif
-}
-
 /* The fast paths are for users that want returns and whose data fits into one slot. */
 static __always_inline bool fgraph_is_simple(const struct fgraph_ops *gops)
 {
-	return gops->retfunc && !gops->user.below;
+	return fgraph_retfunc(gops) && !gops->user.below;
 }
 
 /* fgraph.c: called by the trampolines */

@@ -110,7 +110,7 @@ static void hook_join(struct kunit *test)
 	expect_stack_empty(test);
 }
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#if FGRAPH_KUNIT_FTRACE
 /* Several users have filters on the same functions, and the filters change. */
 static void hook_filters(struct kunit *test)
 {
@@ -169,7 +169,7 @@ static void hook_filters(struct kunit *test)
 }
 #endif
 
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS) && FGRAPH_KUNIT_FTRACE
 static int check_location(void *test, const char *name, struct module *mod, unsigned long addr)
 {
 	unsigned long site = ftrace_location(addr);
@@ -332,8 +332,7 @@ static void hook_recursion(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		users[i].gops.entryfunc = parent_entry;
-		users[i].gops.retfunc = parent_return;
+		set_callbacks(&users[i].gops, parent_entry, parent_return);
 		users[i].gops.data_size = 8 + 100 * i;
 		hook(test, &users[i], t->nest);
 	}
@@ -437,7 +436,7 @@ static void hook_stack_trace(struct kunit *test)
 	struct hook_user *u = &users[0], *other = &users[1];
 	int round;
 
-	u->gops.retfunc = trace_return;
+	set_callbacks(&u->gops, NULL, trace_return);
 	for (round = 0; round < 2; round++) {
 		u->gops.flags = round ? FGRAPH_FULL_REGS : 0;
 		hook(test, u, t->inner, t->middle);
@@ -675,7 +674,7 @@ static void hook_missed(struct kunit *test)
 	expect_stack_empty(test);
 }
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#if FGRAPH_KUNIT_FTRACE
 
 /* A callback calls the function that it is called for: the recursion ends. */
 static void hook_callback_hooked(struct kunit *test)
@@ -685,8 +684,7 @@ static void hook_callback_hooked(struct kunit *test)
 
 	if (via_of(test) != VIA_FTRACE)
 		kunit_skip(test, "kprobes prevent recursion themselves");
-	u->gops.entryfunc = count_entry;
-	u->gops.retfunc = call_hooked_return;
+	set_callbacks(&u->gops, count_entry, call_hooked_return);
 	hook(test, u, t->add, t->call);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
 	KUNIT_EXPECT_GE(test, u->value, 1);
@@ -736,8 +734,7 @@ static void hook_unfiltered(struct kunit *test)
 	if (via_of(test) != VIA_FTRACE)
 		kunit_skip(test, "only ftrace calls users of all functions");
 	own_calls(t);
-	u->gops.entryfunc = call_own_inner_entry;
-	u->gops.retfunc = count_return;
+	set_callbacks(&u->gops, call_own_inner_entry, count_return);
 	hook(test, u);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&plain_ops), 0);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
@@ -778,8 +775,7 @@ static void hook_callback_breakpoint(struct kunit *test)
 	kp.addr = (void *)fgraph_kunit_hidden.add;
 	kp.post_handler = user_post_handler;
 	KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
-	u->gops.entryfunc = call_breakpoint_entry;
-	u->gops.retfunc = count_return;
+	set_callbacks(&u->gops, call_breakpoint_entry, count_return);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&u->filter, BREAKPOINT_HANDLER,
 						strlen(BREAKPOINT_HANDLER), 0), 0);
 	hook(test, u, t->add);
@@ -802,7 +798,7 @@ static void hook_register_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), -ENOENT);
 	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -EINVAL);
 	u->gops.data_size = FGRAPH_MAX_DATA_SIZE + 1;
-	u->gops.retfunc = note_return;
+	set_callbacks(&u->gops, NULL, note_return);
 	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -E2BIG);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), -ENOENT);
 	/* The address of a variable, not of a function. */
@@ -822,7 +818,7 @@ static void hook_register_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fgraph_nr_users, nr);
 }
 
-#endif /* CONFIG_FUNCTION_GRAPH_TRACER */
+#endif /* FGRAPH_KUNIT_FTRACE */
 
 /* A timer whose interrupts call hooked functions. */
 struct hammer {
@@ -853,16 +849,14 @@ static void hook_interrupted(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, h);
 	for (i = 0; i < 3; i++) {
-		users[i].gops.entryfunc = count_entry;
-		users[i].gops.retfunc = count_return;
+		set_callbacks(&users[i].gops, count_entry, count_return);
 		users[i].gops.data_size = 8 + 300 * i;
 		users[i].gops.flags = i == 1 ? FGRAPH_FULL_REGS : 0;
 		hook(test, &users[i], t->nest, t->add);
 	}
 	hooked(test);
 	h->t = t;
-	hrtimer_init(&h->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	h->timer.function = hammer_fn;
+	setup_timer(&h->timer, hammer_fn, HRTIMER_MODE_REL_PINNED_HARD);
 	hrtimer_start(&h->timer, ns_to_ktime(50 * NSEC_PER_USEC), HRTIMER_MODE_REL_PINNED_HARD);
 	for (end = jiffies + HZ / 2; time_before(jiffies, end); n++) {
 		wrong += t->nest(t, 30) != 30;
@@ -903,8 +897,7 @@ static void hook_come_and_go(struct kunit *test)
 	struct hook_user *stays = &users[4], *u;
 	int i;
 
-	stays->gops.entryfunc = count_entry;
-	stays->gops.retfunc = count_return;
+	set_callbacks(&stays->gops, count_entry, count_return);
 	stays->gops.flags = FGRAPH_FULL_REGS;
 	stays->gops.data_size = 50;
 	hook(test, stays, t->middle);
@@ -918,8 +911,7 @@ static void hook_come_and_go(struct kunit *test)
 		u = &users[i % 4];
 		unhook(u);
 		clear(u, 1);
-		u->gops.entryfunc = count_entry;
-		u->gops.retfunc = count_return;
+		set_callbacks(&u->gops, count_entry, count_return);
 		u->gops.data_size = i * 40;
 		u->gops.flags = i % 3 ? 0 : FGRAPH_FULL_REGS;
 		if (i % 2)
@@ -959,10 +951,10 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_one, via_gen),
 	KUNIT_CASE_PARAM(hook_full_regs, via_gen),
 	KUNIT_CASE_PARAM(hook_join, via_gen),
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#if FGRAPH_KUNIT_FTRACE
 	KUNIT_CASE_PARAM(hook_filters, via_gen),
 #endif
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS) && FGRAPH_KUNIT_FTRACE
 	KUNIT_CASE_PARAM(hook_locations, via_gen),
 #endif
 	KUNIT_CASE_PARAM(hook_change_value, via_gen),
@@ -979,7 +971,7 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_abandoned, via_gen),
 	KUNIT_CASE_PARAM(hook_abandoned_many, via_gen),
 	KUNIT_CASE_PARAM(hook_missed, via_gen),
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#if FGRAPH_KUNIT_FTRACE
 	KUNIT_CASE_PARAM(hook_callback_hooked, via_gen),
 	KUNIT_CASE_PARAM(hook_unfiltered, via_gen),
 	KUNIT_CASE_PARAM(hook_callback_breakpoint, via_gen),

@@ -68,6 +68,12 @@ static inline bool wait_no_memory(void)
 	return no_memory();
 }
 
+/* A return callback that does nothing. */
+static inline void take_nothing(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+				void *data, struct fgraph_regs *regs)
+{
+}
+
 static inline void remove_user(struct fgraph_ops *gops)
 {
 	if (fgraph_user_retire(gops))

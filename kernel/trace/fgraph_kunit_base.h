@@ -1,14 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the KUnit tests of fgraph need of the interface, which differs between kernels. */
+/* What the KUnit tests of fgraph need that differs between kernels. */
 #ifndef _FGRAPH_KUNIT_BASE_H
 #define _FGRAPH_KUNIT_BASE_H
 
 #include <linux/fgraph.h>
+#include <linux/hrtimer.h>
+#include <linux/kconfig.h>
 
-/* A return callback that does nothing. */
-static inline void take_nothing(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-				void *data, struct fgraph_regs *regs)
+/* Can ftrace call the users of this kernel, by their filters? */
+#define FGRAPH_KUNIT_FTRACE	IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER)
+
+/* The initializers of the callbacks of a user. */
+#define CALLBACKS(entry, ret)	.entryfunc = (entry), .retfunc = (ret)
+
+static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
+				 fgraph_return_t ret)
 {
+	gops->entryfunc = entry;
+	gops->retfunc = ret;
+}
+
+/* What a generator of parameters for KUNIT_CASE_PARAM() is passed. */
+#define GENERATOR_PARAMS	const void *prev, char *desc
+
+static inline void setup_timer(struct hrtimer *timer,
+			       enum hrtimer_restart (*function)(struct hrtimer *),
+			       enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = function;
 }
 
 #endif /* _FGRAPH_KUNIT_BASE_H */

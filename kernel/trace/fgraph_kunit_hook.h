@@ -31,14 +31,14 @@ static const struct via_param {
 	enum via	via;
 	bool		there;
 } via_params[] = {
-	{ "ftrace",	VIA_FTRACE,	IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) },
+	{ "ftrace",	VIA_FTRACE,	FGRAPH_KUNIT_FTRACE },
 	{ "kprobe",	VIA_KPROBE,	IS_ENABLED(CONFIG_KPROBES_ON_FTRACE) },
 	{ "int3",	VIA_INT3,	true },
 	{ "jump",	VIA_JUMP,	IS_ENABLED(CONFIG_OPTPROBES) },
 };
 
 /* The generator of parameters for KUNIT_CASE_PARAM(): the next way that this kernel has. */
-static __maybe_unused const void *via_gen(const void *prev, char *desc)
+static __maybe_unused const void *via_gen(GENERATOR_PARAMS)
 {
 	const struct via_param *p = prev ? (const struct via_param *)prev + 1 : via_params;
 
@@ -233,7 +233,7 @@ static __maybe_unused void unhook(struct hook_user *u)
 	if (!u->hooked)
 		return;
 	u->hooked = false;
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#if FGRAPH_KUNIT_FTRACE
 	if (u->via == VIA_FTRACE) {
 		unregister_ftrace_graph(&u->gops);
 		ftrace_free_filter(&u->filter);
@@ -256,12 +256,10 @@ static __maybe_unused int try_hook(struct hook_user *u, void **func)
 {
 	int i, ret;
 
-	if (!u->gops.entryfunc)
-		u->gops.entryfunc = note_entry;
-	if (!u->gops.retfunc)
-		u->gops.retfunc = note_return;
+	set_callbacks(&u->gops, fgraph_entryfunc(&u->gops) ?: note_entry,
+		      fgraph_retfunc(&u->gops) ?: note_return);
 	u->gops.name = "kunit";
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#if FGRAPH_KUNIT_FTRACE
 	if (u->via == VIA_FTRACE) {
 		u->gops.filter = &u->filter;
 		for (i = 0; i < MAX_FUNCS && func[i]; i++) {
@@ -550,7 +548,7 @@ static __maybe_unused noinline unsigned long abandon(void *arg)
 #define BREAKPOINT_HANDLER	"kprobe_int3_handler"
 #endif
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#if FGRAPH_KUNIT_FTRACE
 /* An ftrace_ops that has nothing to do with fgraph. */
 static __maybe_unused unsigned int plain_calls;
 

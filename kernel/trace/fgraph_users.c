@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+#include "fgraph_base.h"
 #include "fgraph_reserve.h"
 #include "fgraph_stack.h"
 #include "fgraph_users.h"
@@ -121,7 +122,7 @@ int fgraph_user_add(struct fgraph_ops *gops)
 	unsigned int i;
 	int ret;
 
-	if (!gops->entryfunc && !gops->retfunc)
+	if (!fgraph_entryfunc(gops) && !fgraph_retfunc(gops))
 		return -EINVAL;
 	if (gops->data_size > FGRAPH_MAX_DATA_SIZE)
 		return -E2BIG;

@@ -1,14 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the KUnit tests of fgraph need of the interface, which differs between kernels. */
+/* What the KUnit tests of fgraph need that differs between kernels. */
 #ifndef _FGRAPH_KUNIT_BASE_H
 #define _FGRAPH_KUNIT_BASE_H
 
 #include <linux/fgraph.h>
+#include <linux/hrtimer.h>
 
-/* A return callback that does nothing. */
-static inline void take_nothing(struct ftrace_graph_ret *ret, struct fgraph_ops *gops,
-				struct ftrace_regs *fregs)
+/* Can ftrace call the users of this kernel, by their filters? */
+#define FGRAPH_KUNIT_FTRACE	0
+
+/* The initializers of the callbacks of a user. */
+#define CALLBACKS(entry, ret)	.on_entry = (entry), .on_return = (ret)
+
+static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
+				 fgraph_return_t ret)
 {
+	gops->on_entry = entry;
+	gops->on_return = ret;
+}
+
+/* What a generator of parameters for KUNIT_CASE_PARAM() is passed. */
+#define GENERATOR_PARAMS	struct kunit *test, const void *prev, char *desc
+
+static inline void setup_timer(struct hrtimer *timer,
+			       enum hrtimer_restart (*function)(struct hrtimer *),
+			       enum hrtimer_mode mode)
+{
+	hrtimer_setup(timer, function, CLOCK_MONOTONIC, mode);
 }
 
 #endif /* _FGRAPH_KUNIT_BASE_H */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * fgraph: what the core needs of the rest of the kernel and of the interface for users, and
+ * what differs between kernels.
+ */
+#ifndef _FGRAPH_BASE_H
+#define _FGRAPH_BASE_H
+
+#include <linux/context_tracking.h>
+#include <linux/fgraph.h>
+#include <linux/ftrace.h>
+
+/*
+ * Entry callbacks are passed a struct ftrace_regs. A kprobe's handler has a struct pt_regs
+ * and casts, so the former must begin with the latter.
+ */
+#ifdef CONFIG_FUNCTION_TRACER
+static_assert(offsetof(struct ftrace_regs, regs) == 0);
+#endif
+
+/* The entry callback of a user, or NULL. */
+static __always_inline fgraph_entry_t fgraph_entryfunc(const struct fgraph_ops *gops)
+{
+	return gops->entryfunc;
+}
+
+/* The return callback of a user, or NULL. */
+static __always_inline fgraph_return_t fgraph_retfunc(const struct fgraph_ops *gops)
+{
+	return gops->retfunc;
+}
+
+/* The registers at entry that ftrace passes. */
+#define fgraph_entry_regs(fregs)	(&(fregs)->regs)
+
+/* Complete the registers at return before callbacks see them. */
+static __always_inline void fgraph_complete_regs(struct fgraph_regs *regs, unsigned long ret)
+{
+	if (regs->full)
+		fgraph_fixup_regs(regs->full, ret);
+}
+
+/* What callbacks get if the full trampoline has saved @regs. */
+#define FGRAPH_REGS_OF_FULL(regs)	(&(struct fgraph_regs) { .full = (regs) })
+
+/*
+ * Like rcu_is_watching(), without a function that can be traced or probed: it is called
+ * before recursion is detected.
+ */
+static __always_inline bool fgraph_rcu_is_watching(void)
+{
+#ifdef CONFIG_CONTEXT_TRACKING_IDLE
+	return !rcu_dynticks_curr_cpu_in_eqs();
+#else
+	return true;
+#endif
+}
+
+#endif /* _FGRAPH_BASE_H */
