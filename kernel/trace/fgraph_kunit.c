@@ -598,6 +598,9 @@ static void hook_abandoned_many(struct kunit *test)
 	struct hook_user *u = users;
 	int i;
 
+	/* With a function tracer, fgraph_hook() keeps frames that are above its own place. */
+	if (IS_ENABLED(CONFIG_FUNCTION_TRACER) && !IS_ENABLED(CONFIG_FGRAPH_FTRACE))
+		kunit_skip(test, "hook_now() does not take the way of ftrace");
 	hook(test, u, t->add);
 	hooked(test);
 	for (i = 0; i < 1000; i++)
