@@ -19,6 +19,8 @@
 #include <asm/segment.h>
 #include <asm/unwind_hints.h>
 
+#include "fgraph_64_base.h"
+
 	.code64
 	.text
 	/*
@@ -29,7 +31,7 @@
 
 .macro PUT_BACK_SLOT trampoline
 	/* SP is that of the caller here, so unwinders must treat IP as the return address. */
-	UNWIND_HINT_EMPTY
+	UNWIND_HINT_RETURNED
 	ANNOTATE_NOENDBR
 	ANNOTATE_INTRA_FUNCTION_CALL
 	call	.Lslot_\@
@@ -39,22 +41,15 @@
 	movq	$\trampoline, (%rsp)
 .endm
 
-/* The light trampoline saves the return registers, rax and rdx. */
+/* The light trampoline makes a struct fgraph_regs of the return registers. */
 SYM_CODE_START(fgraph_trampoline_light)
 	PUT_BACK_SLOT fgraph_trampoline_light
 	FRAME_BEGIN
-	/* struct fgraph_regs: value[1], value[0], full */
-	pushq	%rdx
-	pushq	%rax
-	pushq	$0
-	movq	%rsp, %rsi
-	leaq	FGRAPH_REGS_SIZE+FRAME_OFFSET(%rsp), %rdi
+	SAVE_RETURN_REGS
 	call	fgraph_return_light
-	leaq	8(%rsp), %rsp
-	popq	%rax
-	popq	%rdx
+	RESTORE_RETURN_REGS
 	FRAME_END
-	RET
+	RETURN_TO_CALLER
 SYM_CODE_END(fgraph_trampoline_light)
 _ASM_NOKPROBE(fgraph_trampoline_light)
 
@@ -105,6 +100,6 @@ SYM_CODE_START(fgraph_trampoline_full)
 	leaq	24(%rsp), %rsp			/* orig_ax, ip, cs */
 	popfq
 	leaq	16(%rsp), %rsp			/* sp, ss */
-	RET
+	RETURN_TO_CALLER
 SYM_CODE_END(fgraph_trampoline_full)
 _ASM_NOKPROBE(fgraph_trampoline_full)

@@ -2,6 +2,8 @@
 #ifndef _ASM_X86_FGRAPH_H
 #define _ASM_X86_FGRAPH_H
 
+#include <asm/fgraph_regs.h>
+
 /*
  * A trampoline begins with a CALL of 5 bytes. It stores the address behind itself where the
  * return address was, and the next instruction overwrites that by the trampoline's address. An
@@ -10,38 +12,14 @@
  */
 #define FGRAPH_TRAMPOLINE_SPAN	5
 
-/* The size of struct fgraph_regs on the stack of the light trampoline, in bytes. */
-#define FGRAPH_REGS_SIZE	24
+#ifndef __ASSEMBLER__
 
-#ifndef __ASSEMBLY__
-
-#include <linux/build_bug.h>
-#include <linux/stddef.h>
+#include <linux/compiler_types.h>
 #include <asm/ptrace.h>
 
 /* The addresses that hooked functions return to. C must not call them. */
 void fgraph_trampoline_light(void);
 void fgraph_trampoline_full(void);
-
-/**
- * struct fgraph_regs - registers of a function that returns
- * @full:	all registers, if the call returned to the full trampoline, else NULL
- * @value:	the return registers rax and rdx, if @full is NULL
- *
- * Callbacks use fgraph_return_value() and fgraph_get_regs().
- */
-struct fgraph_regs {
-	struct pt_regs	*full;
-	unsigned long	value[];
-};
-
-static_assert(offsetof(struct fgraph_regs, value[2]) == FGRAPH_REGS_SIZE);
-
-/* The second return register. */
-static __always_inline unsigned long fgraph_full_value_high(struct pt_regs *regs)
-{
-	return regs->dx;
-}
 
 /*
  * The place of the return address, which identifies a call: at the entry of a function it is
@@ -86,5 +64,5 @@ static __always_inline unsigned long *fgraph_full_retp(struct pt_regs *regs)
 	return (unsigned long *)(regs + 1);
 }
 
-#endif /* __ASSEMBLY__ */
+#endif /* __ASSEMBLER__ */
 #endif /* _ASM_X86_FGRAPH_H */
