@@ -82,7 +82,6 @@ locate() {
 		SRC=$(cd "$TREE" && pwd) || die "TREE=$TREE: no such directory"
 		[ -f "$SRC/Kbuild" ] || die "TREE=$TREE: not a kernel tree"
 		LABEL=${SRC##*/}
-		[ "$SRC" != "$BUILD/tree" ] || LABEL=series
 	else
 		case $KERNEL in
 		series) SRC=$BUILD/tree LABEL=series ;;
@@ -90,7 +89,12 @@ locate() {
 		*)      die "KERNEL=$KERNEL: not base or series" ;;
 		esac
 	fi
-	OUT=$BUILD/$ARCH-$LABEL$suffix
+	# The trees of a base are built in its directory, also if they are named by TREE=.
+	local dir=$BUILD
+	case $SRC in "$SHARED"/tree|"$SHARED"/*/tree) LABEL=series dir=${SRC%/*} ;;
+	"$SHARED"/base|"$SHARED"/*/base) dir=${SRC%/*} ;;
+	esac
+	OUT=$dir/$ARCH-$LABEL$suffix
 }
 
 # kmake SRC OUT ARGS...: runs the kernel's make, without the variables of this repository,

@@ -30,6 +30,18 @@ static __always_inline fgraph_return_t fgraph_retfunc(const struct fgraph_ops *g
 	return gops->retfunc;
 }
 
+/* Initialise the callbacks of a static user. */
+#define FGRAPH_CALLBACKS(entry, ret)	.entryfunc = (entry), .retfunc = (ret)
+
+/* The filter of a user, or NULL. */
+static __always_inline struct ftrace_ops *fgraph_filter(const struct fgraph_ops *gops)
+{
+	return gops->filter;
+}
+
+/* Add a function to a filter. 0, or -ENOMEM. */
+#define fgraph_hash_add(hash, ip)	add_hash_entry(hash, ip)
+
 /* The registers at entry that ftrace passes. */
 #define fgraph_entry_regs(fregs)	(&(fregs)->regs)
 

@@ -132,8 +132,8 @@ static bool fgraph_dirty[ARRAY_SIZE(fgraph_ftrace_ops)];
 static bool fgraph_moves;
 /* How many users have &fgraph_user.permanent. */
 static unsigned int fgraph_nr_permanent;
-/* The users of register_ftrace_graph(): they have a filter, or want all functions. */
-static LIST_HEAD(fgraph_filter_users);
+/* The users of fgraph_add_filter(): they have a filter, or want all functions. */
+LIST_HEAD(fgraph_filter_users);
 /* Sites and tables that fgraph_free_old() will free. */
 static struct fgraph_old *fgraph_old_memory;
 
@@ -151,10 +151,7 @@ static void fgraph_ignore(struct fgraph_ops *gops, const struct fgraph_frame *fr
 NOKPROBE_SYMBOL(fgraph_ignore);
 
 /* Takes the place of a user that has gone in &fgraph_site.users. */
-static struct fgraph_ops fgraph_nobody = {
-	.entryfunc = fgraph_refuse,
-	.retfunc = fgraph_ignore,
-};
+static struct fgraph_ops fgraph_nobody = { FGRAPH_CALLBACKS(fgraph_refuse, fgraph_ignore) };
 
 /* Functions are usually at least 16 bytes apart, like slots: neighbours do not collide. */
 static __always_inline struct fgraph_site_slot *
@@ -202,8 +199,9 @@ static void fgraph_hook_asked(struct fgraph_ops **users, unsigned int nr, bool s
 
 	for (i = 0; i < nr; i++) {
 		struct fgraph_ops *gops = READ_ONCE(users[i]);
+		struct ftrace_ops *filter = fgraph_filter(gops);
 
-		if (gops->filter && !ftrace_ops_test(gops->filter, ip, gops))
+		if (filter && !ftrace_ops_test(filter, ip, gops))
 			continue;
 		some[wanting++] = gops;
 		if (wanting == FGRAPH_ASK_AT_ONCE) {
@@ -248,7 +246,7 @@ static __always_inline void fgraph_ftrace_entry(unsigned long ip, struct ftrace_
 	struct fgraph_ops *only;
 
 	/* This must come first: without a valid place, per-CPU variables cannot be accessed. */
-	if (unlikely(!fgraph_retp_valid(fgraph_retp(&fregs->regs))))
+	if (unlikely(!fgraph_retp_valid(fgraph_retp(fgraph_entry_regs(fregs)))))
 		return;
 	preempt_disable_notrace();
 	site = fgraph_find_users(ip);
@@ -324,17 +322,21 @@ static bool fgraph_needs_regs(const struct fgraph_ops *gops)
 
 static struct ftrace_hash *fgraph_filter_hash(const struct fgraph_ops *gops)
 {
-	if (!gops->filter)
+	struct ftrace_ops *filter = fgraph_filter(gops);
+
+	if (!filter)
 		return NULL;
-	return rcu_dereference_protected(gops->filter->func_hash->filter_hash,
+	return rcu_dereference_protected(filter->func_hash->filter_hash,
 					 lockdep_is_held(&ftrace_lock));
 }
 
 static struct ftrace_hash *fgraph_notrace_hash(const struct fgraph_ops *gops)
 {
-	if (!gops->filter)
+	struct ftrace_ops *filter = fgraph_filter(gops);
+
+	if (!filter)
 		return NULL;
-	return rcu_dereference_protected(gops->filter->func_hash->notrace_hash,
+	return rcu_dereference_protected(filter->func_hash->notrace_hash,
 					 lockdep_is_held(&ftrace_lock));
 }
 
@@ -352,11 +354,13 @@ static bool fgraph_wants_any(const struct fgraph_ops *gops)
 
 static bool fgraph_wants(const struct fgraph_ops *gops, unsigned long ip)
 {
+	struct ftrace_ops *filter = fgraph_filter(gops);
+
 	/*
 	 * Passing registers, here any pointer, keeps ftrace_ops_test() from refusing a filter
 	 * with FTRACE_OPS_FL_SAVE_REGS.
 	 */
-	return !gops->filter || ftrace_ops_test(gops->filter, ip, (void *)gops);
+	return !filter || ftrace_ops_test(filter, ip, (void *)gops);
 }
 
 /* The index of a user in @site->users, which are sorted by age, or the index to insert it. */
@@ -838,7 +842,7 @@ static bool fgraph_comes_by(const struct fgraph_site *site, bool regs)
 
 static int fgraph_add_to_hash(unsigned long ip, void *hash)
 {
-	return ftrace_lookup_ip(hash, ip) ? 0 : add_hash_entry(hash, ip);
+	return ftrace_lookup_ip(hash, ip) ? 0 : fgraph_hash_add(hash, ip);
 }
 
 /* Fill @filter with all functions for which ftrace must call an ops. */
@@ -852,7 +856,7 @@ static int fgraph_fill_filter(struct ftrace_hash *filter, bool regs)
 
 	while ((slot = fgraph_next_site(table, slot))) {
 		if (fgraph_comes_by(fgraph_site_of(slot), regs))
-			ret = add_hash_entry(filter, slot->ip);
+			ret = fgraph_hash_add(filter, slot->ip);
 		if (ret)
 			return ret;
 	}
@@ -909,7 +913,7 @@ static int fgraph_fill_notrace(struct ftrace_hash *except, struct fgraph_ops *al
 		hlist_for_each_entry(entry, &hash->buckets[i], hlist) {
 			if (!entry->ip || !fgraph_is_unwanted(entry->ip, regs))
 				continue;
-			ret = add_hash_entry(except, entry->ip);
+			ret = fgraph_hash_add(except, entry->ip);
 			if (ret)
 				return ret;
 		}
@@ -1078,7 +1082,9 @@ int fgraph_filter_changed(struct ftrace_ops_hash *hash)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry(gops, &fgraph_filter_users, user.list) {
-		if (!gops->filter || gops->filter->func_hash != hash)
+		struct ftrace_ops *filter = fgraph_filter(gops);
+
+		if (!filter || filter->func_hash != hash)
 			continue;
 		changed = true;
 		ret = fgraph_apply_filter(gops) ?: ret;
@@ -1173,7 +1179,7 @@ static void fgraph_remove_function_locked(struct fgraph_ops *gops)
 /**
  * fgraph_add_function() - have ftrace call a user for one function
  * @gops:	the user, after fgraph_user_add(); &fgraph_user.function says which function,
- *		@gops->filter is not used
+ *		the user's filter is not used
  *
  * Context: process. May sleep.
  *
@@ -1210,22 +1216,7 @@ void fgraph_remove_function(struct fgraph_ops *gops)
 	mutex_unlock(&ftrace_lock);
 }
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
-
-/**
- * ftrace_graph_stop() - stop the graph tracers for good
- *
- * To be called when function tracing has found that it is broken. Calls that are hooked
- * still return.
- */
-void ftrace_graph_stop(void)
-{
-	static_branch_enable(&kill_ftrace_graph);
-}
-#endif
-
-static void fgraph_detach(struct fgraph_ops *gops)
+static void fgraph_remove_filter_locked(struct fgraph_ops *gops)
 {
 	list_del(&gops->user.list);
 	fgraph_remove_everywhere(gops);
@@ -1233,65 +1224,38 @@ static void fgraph_detach(struct fgraph_ops *gops)
 }
 
 /**
- * register_ftrace_graph() - register a user
- * @gops:	the user; &fgraph_ops.filter says on which functions its callbacks are called
+ * fgraph_add_filter() - have ftrace call a user for the functions of its filter
+ * @gops:	the user, after fgraph_user_add(); its filter, if it has one, is initialised
  *
  * Context: process. May sleep.
  *
- * Return: 0; the errors of fgraph_user_add() and of register_ftrace_function().
+ * Return: 0, -ENOMEM, or the errors of register_ftrace_function().
  */
-int register_ftrace_graph(struct fgraph_ops *gops)
+int fgraph_add_filter(struct fgraph_ops *gops)
 {
 	int ret;
 
-	ret = fgraph_user_add(gops);
-	if (ret)
-		return ret;
-
 	mutex_lock(&ftrace_lock);
-	if (gops->filter)
-		ftrace_ops_init(gops->filter);
 	gops->user.asked = false;
 	list_add_tail(&gops->user.list, &fgraph_filter_users);
 	ret = fgraph_apply_filter(gops) ?: fgraph_commit();
 	if (ret)
-		fgraph_detach(gops);
+		fgraph_remove_filter_locked(gops);
 	mutex_unlock(&ftrace_lock);
-
-	if (ret) {
-		fgraph_user_retire(gops);
-		fgraph_synchronize();
-		fgraph_user_remove(gops);
-	}
 	return ret;
 }
-EXPORT_SYMBOL_GPL(register_ftrace_graph);
 
 /**
- * unregister_ftrace_graph() - unregister a user
- * @gops:	the user
+ * fgraph_remove_filter() - undo fgraph_add_filter()
+ * @gops:	the user, after fgraph_add_filter()
  *
- * When this returns, no callback runs any more, and the user, its data and its module may be
- * freed. Calls that are hooked for the user return without calling it.
+ * The user's entry callback may still be called until fgraph_synchronize() has returned.
  *
  * Context: process. May sleep.
- *
- * Return: 0, or -ENOENT if it is not registered.
  */
-int unregister_ftrace_graph(struct fgraph_ops *gops)
+void fgraph_remove_filter(struct fgraph_ops *gops)
 {
-	int ret;
-
-	ret = fgraph_user_retire(gops);
-	if (ret)
-		return ret;
-
 	mutex_lock(&ftrace_lock);
-	fgraph_detach(gops);
+	fgraph_remove_filter_locked(gops);
 	mutex_unlock(&ftrace_lock);
-
-	fgraph_synchronize();
-	fgraph_user_remove(gops);
-	return 0;
 }
-EXPORT_SYMBOL_GPL(unregister_ftrace_graph);

@@ -3,6 +3,8 @@
 #ifndef _FGRAPH_FTRACE_H
 #define _FGRAPH_FTRACE_H
 
+#include <linux/list.h>
+
 struct fgraph_ops;
 struct ftrace_ops_hash;
 
@@ -12,12 +14,17 @@ struct ftrace_ops_hash;
 /* The two ops that ftrace calls. Index 1, or true, is the one that saves all registers. */
 extern struct ftrace_ops fgraph_ftrace_ops[FGRAPH_NR_FTRACE_OPS];
 
+/* The users of fgraph_add_filter(). Protected by ftrace_lock. */
+extern struct list_head fgraph_filter_users;
+
 /* Called by ftrace, with ftrace_lock held. */
 int fgraph_filter_changed(struct ftrace_ops_hash *hash);
 void fgraph_forget_functions(unsigned long start, unsigned long end);
 
 int fgraph_add_function(struct fgraph_ops *gops);
 void fgraph_remove_function(struct fgraph_ops *gops);
+int fgraph_add_filter(struct fgraph_ops *gops);
+void fgraph_remove_filter(struct fgraph_ops *gops);
 #else
 static inline int fgraph_filter_changed(struct ftrace_ops_hash *hash) { return 0; }
 static inline void fgraph_forget_functions(unsigned long start, unsigned long end) { }

@@ -273,6 +273,19 @@ static void row_fprobe(const char *row, int nr, bool entry, bool exit, size_t da
 }
 #endif
 
+/* A stack trace, from inside many calls or from a callback. */
+static unsigned long walk[512];
+static unsigned int walked;
+static unsigned long walk_ticks;
+static bool walk_at_return;
+
+static noinline void take_trace(void)
+{
+	walk_ticks = ticks();
+	walked = stack_trace_save(walk, ARRAY_SIZE(walk), 0);
+	walk_ticks = ticks() - walk_ticks;
+}
+
 /* function graph */
 static bool refuse;
 
@@ -380,6 +393,10 @@ static int fgraph_entry_data(ENTRY_ARGS)
 static void fgraph_return(RETURN_ARGS)
 {
 	returns++;
+	if (unlikely(walk_at_return)) {
+		walk_at_return = false;
+		take_trace();
+	}
 }
 
 static struct fgraph_ops *add_graphs(int nr, char *name, size_t data)
@@ -445,45 +462,61 @@ static void row_kinds(const char *row, bool kretprobe, bool fprobe, bool graph)
 	del_kretprobes(rp, kretprobe);
 }
 
-/* A stack trace from inside so many calls. */
-static unsigned long walk[512];
-static unsigned int walked;
-static unsigned long walk_ticks;
-
 noinline unsigned long fgraph_bench_nest(int depth);
 static unsigned long (*nest)(int depth) = fgraph_bench_nest;
 noinline unsigned long fgraph_bench_nest(int depth)
 {
 	if (depth > 1)
 		return READ_ONCE(nest)(depth - 1) + 1;
-	walk_ticks = ticks();
-	walked = stack_trace_save(walk, ARRAY_SIZE(walk), 0);
-	walk_ticks = ticks() - walk_ticks;
+	take_trace();
 	return 1;
 }
 
-static void row_unwind(const char *row, bool hooked, int depth)
+/* How many callers in the trace are nested calls, and how many come behind the last of them? */
+static void count_callers(unsigned int *nested, unsigned int *behind)
 {
+	unsigned int i;
+
+	*nested = 0;
+	*behind = 0;
+	for (i = 0; i < walked; i++) {
+		if (walk[i] - (unsigned long)fgraph_bench_nest <= 200) {
+			(*nested)++;
+			*behind = 0;
+		} else {
+			(*behind)++;
+		}
+	}
+}
+
+/*
+ * A stack trace from inside so many calls, which must have the callers that it has without
+ * hooks. @at_return takes it from the return callback of the innermost call instead, where
+ * that call is over.
+ */
+static void row_unwind(const char *row, bool hooked, bool at_return, int depth)
+{
+	unsigned int plain, plain_behind, nested, behind;
 	struct fgraph_ops *gops = NULL;
-	unsigned int plain, i, bad = 0;
 	unsigned long flags;
 
 	nest(depth);
-	plain = walked;
+	count_callers(&plain, &plain_behind);
 	if (hooked)
 		gops = add_graphs(1, "fgraph_bench_nest", 0);
 	local_irq_save(flags);
 	nest(depth);
+	walk_at_return = at_return;
 	nest(depth);
+	walk_at_return = false;
 	local_irq_restore(flags);
-	/* Only the callers, as without hooks. */
-	for (i = 0; i < depth; i++)
-		bad += walk[i] - (unsigned long)fgraph_bench_nest > 200;
-	if ((!hooked || (gops && gops->entryfunc)) && walked == plain && !bad)
+	count_callers(&nested, &behind);
+	if ((!hooked || (gops && gops->entryfunc)) &&
+	    nested == plain - at_return && behind == plain_behind)
 		pr_info("fgraph_bench: = %s %lu.00\n", row, walk_ticks);
 	else
-		pr_info("fgraph_bench: = %s void: %u of %u found, %u wrong\n",
-			row, walked, plain, bad);
+		pr_info("fgraph_bench: = %s void: %u calls found of %u, and %u callers of %u\n",
+			row, nested, plain - at_return, behind, plain_behind);
 	del_graphs(gops, 1);
 }
 
@@ -556,9 +589,11 @@ static int set_row(const char *val, const struct kernel_param *param)
 	else if (!strcmp(row, "all-three"))
 		row_kinds(row, true, true, true);
 	else if (sscanf(row, "unwind*%d", &nr) == 1)
-		row_unwind(row, true, nr);
+		row_unwind(row, true, false, nr);
+	else if (sscanf(row, "unwind-callback*%d", &nr) == 1)
+		row_unwind(row, true, true, nr);
 	else if (sscanf(row, "unwind-plain*%d", &nr) == 1)
-		row_unwind(row, false, nr);
+		row_unwind(row, false, false, nr);
 	else if (sscanf(row, "register-kretprobe*%d", &nr) == 1)
 		row_register(row, true, nr);
 	else if (sscanf(row, "register-graph*%d", &nr) == 1)

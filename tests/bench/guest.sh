@@ -70,6 +70,7 @@ for n in 10 50 200; do
 	measure "unwind-plain*$n"
 	measure "unwind*$n"
 done
+measure "unwind-callback*10"
 echo "$target" >set_ftrace_filter
 # tracer NAME TRACER OPTION...: measures a tracer with these options, if it has them
 tracer() {

@@ -30,6 +30,18 @@ static __always_inline fgraph_return_t fgraph_retfunc(const struct fgraph_ops *g
 	return gops->on_return;
 }
 
+/* Initialise the callbacks of a static user. */
+#define FGRAPH_CALLBACKS(entry, ret)	.on_entry = (entry), .on_return = (ret)
+
+/* The filter of a user; NULL for a user of one function, which does not initialise it. */
+static __always_inline struct ftrace_ops *fgraph_filter(const struct fgraph_ops *gops)
+{
+	return gops->ops.func_hash ? (struct ftrace_ops *)&gops->ops : NULL;
+}
+
+/* Add a function to a filter. 0, or -ENOMEM. */
+#define fgraph_hash_add(hash, ip)	(add_ftrace_hash_entry_direct(hash, ip, 0) ? 0 : -ENOMEM)
+
 /* The registers at entry that ftrace passes. */
 #define fgraph_entry_regs(fregs)	(&arch_ftrace_regs(fregs)->regs)
 
