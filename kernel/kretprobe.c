@@ -176,8 +176,8 @@ int kretprobe_add(struct kretprobe *rp, void *addr)
 	unsigned long site = ftrace_location((unsigned long)addr);
 
 	rp->fgraph = (struct fgraph_ops) {
-		.entryfunc = rp->handler && !rp->entry_handler ? NULL : kretprobe_entry,
-		.retfunc = rp->handler ? kretprobe_return : NULL,
+		FGRAPH_CALLBACKS(rp->handler && !rp->entry_handler ? NULL : kretprobe_entry,
+				 rp->handler ? kretprobe_return : NULL),
 		.data_size = sizeof(struct kretprobe_instance) + rp->data_size,
 		.flags = FGRAPH_FULL_REGS,
 		.user = {
@@ -226,7 +226,8 @@ static __no_kcsan int kretprobe_ftrace_entry(struct fgraph_ops *gops,
 					     void *data, struct ftrace_regs *fregs)
 {
 	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
-	unsigned long ip = instruction_pointer(&fregs->regs);
+	struct pt_regs *regs = fgraph_entry_regs(fregs);
+	unsigned long ip = instruction_pointer(regs);
 	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
 	int ret;
 
@@ -240,9 +241,9 @@ static __no_kcsan int kretprobe_ftrace_entry(struct fgraph_ops *gops,
 	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
 	barrier();
 	__this_cpu_write(current_kprobe, &rp->kp);
-	instruction_pointer_set(&fregs->regs, (unsigned long)rp->kp.addr + KPROBE_IP_OFFSET);
+	instruction_pointer_set(regs, (unsigned long)rp->kp.addr + KPROBE_IP_OFFSET);
 	ret = kretprobe_entry(gops, frame, data, fregs);
-	instruction_pointer_set(&fregs->regs, ip);
+	instruction_pointer_set(regs, ip);
 	__this_cpu_write(current_kprobe, NULL);
 	return ret;
 }
@@ -285,7 +286,7 @@ struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p)
 	rp->armed = false;
 	/* The kretprobe is not armed yet, so its callbacks can still be changed. */
 	if (rp->entry_handler) {
-		rp->fgraph.entryfunc = kretprobe_ftrace_entry;
+		fgraph_set_entryfunc(&rp->fgraph, kretprobe_ftrace_entry);
 		rp->fgraph.flags |= FGRAPH_ENTRY_REGS;
 	}
 	return bucket(p);

@@ -30,8 +30,13 @@ static __always_inline fgraph_return_t fgraph_retfunc(const struct fgraph_ops *g
 	return gops->retfunc;
 }
 
-/* Initialise the callbacks of a static user. */
+/* Initialise the callbacks of a user. */
 #define FGRAPH_CALLBACKS(entry, ret)	.entryfunc = (entry), .retfunc = (ret)
+
+static inline void fgraph_set_entryfunc(struct fgraph_ops *gops, fgraph_entry_t entryfunc)
+{
+	gops->entryfunc = entryfunc;
+}
 
 /* The filter of a user, or NULL. */
 static __always_inline struct ftrace_ops *fgraph_filter(const struct fgraph_ops *gops)

@@ -95,14 +95,13 @@ static void site_expect(struct kunit *test, struct site_user *u, int adds, int p
 
 static void site_filter(struct kunit *test, struct site_user *u, unsigned long ip, int remove)
 {
-	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&u->filter, ip, remove, 0), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(own_filter(u), ip, remove, 0), 0);
 }
 
 static void site_register(struct kunit *test, struct site_user *u)
 {
-	u->gops.filter = &u->filter;
-	u->gops.entryfunc = site_entry;
-	u->gops.retfunc = site_return;
+	use_filter(u);
+	set_callbacks(&u->gops, site_entry, site_return);
 	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&u->gops), 0);
 	u->registered = true;
 }
@@ -112,7 +111,7 @@ static void site_unregister(struct kunit *test, struct site_user *u)
 	if (u->registered)
 		KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), 0);
 	u->registered = false;
-	ftrace_free_filter(&u->filter);
+	ftrace_free_filter(own_filter(u));
 }
 
 static int site_init(struct kunit *test)
@@ -185,12 +184,12 @@ static void site_filter_changes(struct kunit *test)
 	site_call();
 	site_expect(test, u, 2, 2);
 	/* An empty filter means all functions. */
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&u->filter, NULL, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(own_filter(u), NULL, 0, 1), 0);
 	site_call();
 	site_expect(test, u, 3, 3);
 	/* Functions in the notrace filter are left out. */
-	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&u->filter, "fgraph_kunit_traced_add", 23, 1) ?:
-			      ftrace_set_filter_ip(&u->filter, site_pair, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(own_filter(u), "fgraph_kunit_traced_add", 23, 1) ?:
+			      ftrace_set_filter_ip(own_filter(u), site_pair, 0, 0), 0);
 	site_call();
 	site_expect(test, u, 3, 4);
 	site_expect(test, stays, 5, 0);
@@ -233,8 +232,8 @@ static void site_asked(struct kunit *test)
 {
 	struct site_user *u = &site_users[0], *few = &site_users[1];
 
-	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&u->filter, "*a*", 3, 1), 0);
-	KUNIT_ASSERT_EQ(test, ftrace_set_notrace(&u->filter, "*pair", 5, 1), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(own_filter(u), "*a*", 3, 1), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_notrace(own_filter(u), "*pair", 5, 1), 0);
 	site_register(test, u);
 	if (!u->gops.user.asked)
 		kunit_skip(test, "this kernel has few functions");
@@ -392,7 +391,7 @@ static void site_narrowed(struct kunit *test)
 		kunit_skip(test, "ftrace cannot save all registers");
 	for (first = 0; first < 2; first++) {
 		memset(site_users, 0, sizeof(site_users));
-		KUNIT_ASSERT_EQ(test, ftrace_set_notrace(&regs->filter, "fgraph_kunit_traced_add",
+		KUNIT_ASSERT_EQ(test, ftrace_set_notrace(own_filter(regs), "fgraph_kunit_traced_add",
 							 23, 1), 0);
 		regs->gops.flags = FGRAPH_ENTRY_REGS;
 		site_register(test, regs);
@@ -547,7 +546,7 @@ static void site_freed(struct kunit *test)
 	site_expect(test, regs, 0, 0);
 
 	/* Filters can be changed, but the function that is gone cannot be added. */
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&both->filter, freed, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(own_filter(both), freed, 0, 0), -EINVAL);
 	site_filter(test, only, site_pair, 0);
 	site_filter(test, regs, site_add, 0);
 	site_call();

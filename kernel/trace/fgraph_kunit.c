@@ -133,8 +133,8 @@ static void hook_filters(struct kunit *test)
 	expect_calls(test, &u[1], 2);
 	expect_calls(test, &u[2], 1);
 	/* One filter loses a function, another one gets one. */
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[1].filter, add, 1, 0), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[2].filter, pair, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(own_filter(&u[1]), add, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(own_filter(&u[2]), pair, 0, 0), 0);
 	t->add(1, 2);
 	t->pair(1, 2);
 	expect_calls(test, &u[0], 2);
@@ -142,7 +142,7 @@ static void hook_filters(struct kunit *test)
 	expect_calls(test, &u[2], 3);
 	/* A function in the filter and in the notrace filter is not traced. */
 	snprintf(name, sizeof(name), "%ps", t->add);
-	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&u[2].filter, name, strlen(name), 1), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(own_filter(&u[2]), name, strlen(name), 1), 0);
 	t->add(1, 2);
 	t->pair(1, 2);
 	expect_calls(test, &u[0], 3);
@@ -779,7 +779,7 @@ static void hook_callback_breakpoint(struct kunit *test)
 	kp.post_handler = user_post_handler;
 	KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
 	set_callbacks(&u->gops, call_breakpoint_entry, count_return);
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&u->filter, BREAKPOINT_HANDLER,
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(own_filter(u), BREAKPOINT_HANDLER,
 						strlen(BREAKPOINT_HANDLER), 0), 0);
 	hook(test, u, t->add);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
@@ -805,7 +805,7 @@ static void hook_register_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -E2BIG);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), -ENOENT);
 	/* The address of a variable, not of a function. */
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u->filter, (unsigned long)users, 0, 0),
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(own_filter(u), (unsigned long)users, 0, 0),
 			-EINVAL);
 	u->gops.data_size = 0;
 	KUNIT_EXPECT_EQ(test, fgraph_nr_users, nr);

@@ -10,6 +10,10 @@
 /* Can ftrace call the users of this kernel, by their filters? */
 #define FGRAPH_KUNIT_FTRACE	IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER)
 
+/* The filter of a user, in a structure that has @gops and @filter. */
+#define own_filter(u)	(&(u)->filter)
+#define use_filter(u)	((u)->gops.filter = own_filter(u))
+
 /* The initializers of the callbacks of a user. */
 #define CALLBACKS(entry, ret)	.entryfunc = (entry), .retfunc = (ret)
 

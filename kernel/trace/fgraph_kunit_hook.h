@@ -236,7 +236,7 @@ static __maybe_unused void unhook(struct hook_user *u)
 #if FGRAPH_KUNIT_FTRACE
 	if (u->via == VIA_FTRACE) {
 		unregister_ftrace_graph(&u->gops);
-		ftrace_free_filter(&u->filter);
+		ftrace_free_filter(own_filter(u));
 		return;
 	}
 #endif
@@ -261,9 +261,9 @@ static __maybe_unused int try_hook(struct hook_user *u, void **func)
 	u->gops.name = "kunit";
 #if FGRAPH_KUNIT_FTRACE
 	if (u->via == VIA_FTRACE) {
-		u->gops.filter = &u->filter;
+		use_filter(u);
 		for (i = 0; i < MAX_FUNCS && func[i]; i++) {
-			ret = ftrace_set_filter_ip(&u->filter, (unsigned long)func[i], 0, 0);
+			ret = ftrace_set_filter_ip(own_filter(u), (unsigned long)func[i], 0, 0);
 			if (ret)
 				return ret;
 		}

@@ -30,14 +30,21 @@ static __always_inline fgraph_return_t fgraph_retfunc(const struct fgraph_ops *g
 	return gops->on_return;
 }
 
-/* Initialise the callbacks of a static user. */
+/* Initialise the callbacks of a user. */
 #define FGRAPH_CALLBACKS(entry, ret)	.on_entry = (entry), .on_return = (ret)
 
+static inline void fgraph_set_entryfunc(struct fgraph_ops *gops, fgraph_entry_t entryfunc)
+{
+	gops->on_entry = entryfunc;
+}
+
+#ifdef CONFIG_FUNCTION_TRACER
 /* The filter of a user; NULL for a user of one function, which does not initialise it. */
 static __always_inline struct ftrace_ops *fgraph_filter(const struct fgraph_ops *gops)
 {
 	return gops->ops.func_hash ? (struct ftrace_ops *)&gops->ops : NULL;
 }
+#endif
 
 /* Add a function to a filter. 0, or -ENOMEM. */
 #define fgraph_hash_add(hash, ip)	(add_ftrace_hash_entry_direct(hash, ip, 0) ? 0 : -ENOMEM)

@@ -5,9 +5,14 @@
 
 #include <linux/fgraph.h>
 #include <linux/hrtimer.h>
+#include <linux/kconfig.h>
 
 /* Can ftrace call the users of this kernel, by their filters? */
-#define FGRAPH_KUNIT_FTRACE	0
+#define FGRAPH_KUNIT_FTRACE	IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER)
+
+/* The filter of a user, in a structure that has @gops. */
+#define own_filter(u)	(&(u)->gops.ops)
+#define use_filter(u)	do { } while (0)
 
 /* The initializers of the callbacks of a user. */
 #define CALLBACKS(entry, ret)	.on_entry = (entry), .on_return = (ret)

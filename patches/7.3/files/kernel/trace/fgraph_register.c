@@ -27,7 +27,7 @@
 #include "trace.h"
 
 DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
-/* The number of users of register_ftrace_graph(). */
+/* The number of users with entryfunc. */
 int ftrace_graph_active;
 
 /* Bits of &fgraph_state.word. Bits 0 to 31 belong to the user: fgraph_get_task_var(). */
@@ -361,10 +361,12 @@ static void fgraph_sched_switch(void *ignore, bool preempt, struct task_struct *
 
 static DEFINE_MUTEX(fgraph_register_mutex);
 
-static int fgraph_get_sched_switch(void)
+static int fgraph_get_sched_switch(struct fgraph_ops *gops)
 {
 	int ret = 0;
 
+	if (!gops->entryfunc)
+		return 0;
 	guard(mutex)(&fgraph_register_mutex);
 	if (!ftrace_graph_active)
 		ret = register_trace_sched_switch(fgraph_sched_switch, NULL);
@@ -373,8 +375,10 @@ static int fgraph_get_sched_switch(void)
 	return ret;
 }
 
-static void fgraph_put_sched_switch(void)
+static void fgraph_put_sched_switch(struct fgraph_ops *gops)
 {
+	if (!gops->entryfunc)
+		return;
 	guard(mutex)(&fgraph_register_mutex);
 	if (!--ftrace_graph_active)
 		unregister_trace_sched_switch(fgraph_sched_switch, NULL);
@@ -396,12 +400,12 @@ static int fgraph_register(struct fgraph_ops *gops)
 
 	gops->idx = gops->user.tag & FGRAPH_ID_MASK;
 	ftrace_ops_init(&gops->ops);
-	ret = fgraph_get_sched_switch();
+	ret = fgraph_get_sched_switch(gops);
 	if (ret)
 		return ret;
 	ret = fgraph_add_filter(gops);
 	if (ret) {
-		fgraph_put_sched_switch();
+		fgraph_put_sched_switch(gops);
 		return ret;
 	}
 	guard(mutex)(&ftrace_lock);
@@ -423,9 +427,6 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 {
 	int ret;
 
-	if (WARN_ONCE(gops->ops.flags & FTRACE_OPS_FL_GRAPH,
-		      "function graph ops registered again"))
-		return -EBUSY;
 	if (gops->entryfunc)
 		fgraph_set_callbacks(gops);
 	ret = fgraph_user_add(gops);
@@ -448,16 +449,21 @@ int register_ftrace_graph(struct fgraph_ops *gops)
  * freed. Calls that are hooked for the user return without calling it.
  *
  * Context: process. May sleep.
+ *
+ * Return: 0, or -ENOENT if it is not registered.
  */
-void unregister_ftrace_graph(struct fgraph_ops *gops)
+int unregister_ftrace_graph(struct fgraph_ops *gops)
 {
-	if (WARN_ONCE(fgraph_user_retire(gops),
-		      "function graph ops unregistered without registering"))
-		return;
+	int ret;
+
+	ret = fgraph_user_retire(gops);
+	if (ret)
+		return ret;
 
 	fgraph_remove_filter(gops);
 	fgraph_synchronize();
-	fgraph_put_sched_switch();
+	fgraph_put_sched_switch(gops);
 	fgraph_user_remove(gops);
 	gops->ops.flags &= ~FTRACE_OPS_FL_GRAPH;
+	return 0;
 }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fprobes with an exit handler, as users of fgraph.
+ *
+ * An fprobe may be freed a grace period of RCU after unregister_fprobe_async(), which does
+ * not wait. fgraph needs the user for longer: until it has waited for callbacks where RCU
+ * does not watch. So the user is a structure of its own, and its callbacks look at the fprobe
+ * only where RCU watches.
+ */
+#include <linux/fgraph.h>
+#include <linux/fprobe.h>
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "fgraph_ftrace.h"
+#include "fgraph_internal.h"
+#include "fprobe_fgraph.h"
+
+/**
+ * struct fprobe_user - the user that hooks returns for an fprobe
+ * @gops:	the user, with the filter of the fprobe
+ * @fp:		the fprobe, or NULL after it was unregistered
+ * @work:	frees this structure
+ */
+struct fprobe_user {
+	struct fgraph_ops	gops;
+	struct fprobe		*fp;
+	struct work_struct	work;
+};
+
+/*
+ * The fprobe of a user, if it may be called: preemption is disabled and RCU watches, so it
+ * stays until the callback is over. NULL if it was unregistered or is disabled.
+ */
+static __always_inline struct fprobe *fprobe_of(struct fgraph_ops *gops)
+{
+	struct fprobe *fp = READ_ONCE(container_of(gops, struct fprobe_user, gops)->fp);
+
+	return fp && !fprobe_disabled(fp) ? fp : NULL;
+}
+
+static int fprobe_hook_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			     void *data, struct ftrace_regs *fregs)
+{
+	struct fprobe *fp = fprobe_of(gops);
+	bool shared;
+	int ret;
+
+	if (!fp)
+		return 0;
+	shared = fprobe_shared_with_kprobes(fp);
+	/* fprobe_hook_admit() has made sure that no kprobe runs. */
+	if (shared)
+		kprobe_busy_begin();
+	ret = fp->entry_handler(fp, frame->func, frame->ret, fregs,
+				fp->entry_data_size ? data : NULL);
+	if (shared)
+		kprobe_busy_end();
+	return !ret;
+}
+NOKPROBE_SYMBOL(fprobe_hook_entry);
+
+static void fprobe_hook_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			       void *data, struct fgraph_regs *regs)
+{
+	struct fprobe *fp;
+
+	if (!fgraph_rcu_is_watching())
+		return;
+	fp = fprobe_of(gops);
+	if (fp)
+		fp->exit_handler(fp, frame->func, frame->ret, (struct ftrace_regs *)regs,
+				 fp->entry_data_size ? data : NULL);
+}
+NOKPROBE_SYMBOL(fprobe_hook_return);
+
+/* Handlers, above all BPF programs, may rely on RCU. Counts a miss if it does not watch. */
+static bool fprobe_hook_admit(struct fgraph_ops *gops)
+{
+	struct fprobe *fp;
+
+	if (fgraph_rcu_is_watching()) {
+		fp = fprobe_of(gops);
+		if (fp && !(fprobe_shared_with_kprobes(fp) && kprobe_running()))
+			return true;
+	}
+	fgraph_miss(gops, FGRAPH_MISS_NESTED);
+	return false;
+}
+NOKPROBE_SYMBOL(fprobe_hook_admit);
+
+static void fprobe_hook_miss(struct fgraph_ops *gops)
+{
+	struct fprobe *fp = fgraph_rcu_is_watching() ? fprobe_of(gops) : NULL;
+
+	if (fp)
+		fp->nmissed++;
+}
+NOKPROBE_SYMBOL(fprobe_hook_miss);
+
+static void fprobe_hook_free(struct work_struct *work)
+{
+	struct fprobe_user *user = container_of(work, struct fprobe_user, work);
+
+	fgraph_synchronize();
+	fgraph_user_remove(&user->gops);
+	ftrace_free_filter(&user->gops.ops);
+	kfree(user);
+}
+
+/**
+ * fprobe_hook_add() - hook the returns of functions for an fprobe
+ * @fp:		the fprobe, which has an exit handler
+ * @addrs:	the addresses of the functions' calls to ftrace
+ * @num:	how many there are
+ *
+ * Context: process. May sleep.
+ *
+ * Return: 0, -ENOMEM, or the errors of ftrace_set_filter_ips() and register_ftrace_graph().
+ */
+int fprobe_hook_add(struct fprobe *fp, unsigned long *addrs, int num)
+{
+	struct fprobe_user *user;
+	int ret;
+
+	user = kzalloc_obj(*user);
+	if (!user)
+		return -ENOMEM;
+	user->fp = fp;
+	INIT_WORK(&user->work, fprobe_hook_free);
+	user->gops.on_entry = fp->entry_handler ? fprobe_hook_entry : NULL;
+	user->gops.on_return = fprobe_hook_return;
+	user->gops.data_size = fp->entry_data_size;
+	user->gops.user.kind = "fprobe";
+	user->gops.user.admit = fprobe_hook_admit;
+	user->gops.user.note_miss = fprobe_hook_miss;
+	ret = ftrace_set_filter_ips(&user->gops.ops, addrs, num, 0, 0);
+	if (!ret)
+		ret = register_ftrace_graph(&user->gops);
+	if (ret) {
+		ftrace_free_filter(&user->gops.ops);
+		kfree(user);
+		return ret;
+	}
+	fp->user = user;
+	return 0;
+}
+
+/**
+ * fprobe_hook_remove() - undo fprobe_hook_add()
+ * @fp:	the fprobe; its handlers may still be called for a grace period of RCU
+ *
+ * Context: process. May sleep.
+ */
+void fprobe_hook_remove(struct fprobe *fp)
+{
+	struct fprobe_user *user = fp->user;
+
+	fp->user = NULL;
+	WRITE_ONCE(user->fp, NULL);
+	fgraph_user_retire(&user->gops);
+	fgraph_remove_filter(&user->gops);
+	schedule_work(&user->work);
+}

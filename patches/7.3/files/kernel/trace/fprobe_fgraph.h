@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The interface between fprobe.c, which registers fprobes, and fprobe_fgraph.c. */
+#ifndef _FPROBE_FGRAPH_H
+#define _FPROBE_FGRAPH_H
+
+struct fprobe;
+
+int fprobe_hook_add(struct fprobe *fp, unsigned long *addrs, int num);
+void fprobe_hook_remove(struct fprobe *fp);
+
+#endif /* _FPROBE_FGRAPH_H */
