@@ -1053,14 +1053,14 @@ static int fgraph_commit(void)
 }
 
 /*
- * Tell ftrace that a user has gone. If that fails, ftrace calls the ops for functions that no
- * user wants; these calls find no user and nothing else goes wrong.
+ * Tell ftrace that a user has gone. If that fails for want of memory, ftrace calls the ops for
+ * functions that no user wants; these calls find no user and nothing else goes wrong.
  */
 static void fgraph_commit_removal(void)
 {
 	int ret = fgraph_commit();
 
-	WARN_ONCE(ret && ret != -ENODEV,
+	WARN_ONCE(ret && ret != -ENODEV && ret != -ENOMEM,
 		  "fgraph: ftrace goes on to call functions that nobody wants (error %d)\n", ret);
 }
 

@@ -301,7 +301,7 @@ static void site_foreign_ops(struct kunit *test)
 {
 	struct site_user *u = &site_users[0];
 	unsigned long ret = _THIS_IP_;
-	struct ftrace_regs fregs = { };
+	FREGS_STORAGE fregs = { };
 	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, ops);
@@ -314,7 +314,7 @@ static void site_foreign_ops(struct kunit *test)
 		kunit_skip(test, "fgraph is not alone with ftrace");
 	fregs.regs.sp = (unsigned long)&ret;
 	*fgraph_entry_place(&fregs.regs) = ret;
-	ftrace_trace_function(site_add, 0, ops, &fregs);
+	ftrace_trace_function(site_add, 0, ops, (struct ftrace_regs *)&fregs);
 	KUNIT_EXPECT_TRUE(test, fgraph_is_trampoline(*fgraph_entry_place(&fregs.regs)));
 	KUNIT_EXPECT_EQ(test, u->adds, 2);
 	fgraph_abandon_calls(&ret + 1);
@@ -322,7 +322,7 @@ static void site_foreign_ops(struct kunit *test)
 
 /* The registers and the return address of a call, for which a test calls the ops one by one. */
 struct site_entry {
-	struct ftrace_regs	fregs;
+	FREGS_STORAGE		fregs;
 	unsigned long		ret;
 };
 
@@ -339,7 +339,7 @@ static void site_enter(struct site_entry *call, bool regs)
 {
 	struct ftrace_ops *op = &fgraph_ftrace_ops[regs];
 
-	op->func(site_add, 0, op, &call->fregs);
+	op->func(site_add, 0, op, (struct ftrace_regs *)&call->fregs);
 }
 
 /* Expect that the call was hooked by exactly one of the ops, and drop its frame. */

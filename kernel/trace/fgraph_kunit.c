@@ -170,12 +170,13 @@ static void hook_filters(struct kunit *test)
 #endif
 
 #if defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS) && FGRAPH_KUNIT_FTRACE
-static int check_location(void *test, const char *name, struct module *mod, unsigned long addr)
+static int check_location(SYMBOL_PARAMS)
 {
+	struct kunit *test = data;
 	unsigned long site = ftrace_location(addr);
 
 	if (site && !in_range(site, addr, 16))
-		KUNIT_FAIL((struct kunit *)test, "%s: site of another function, at +%lu", name,
+		KUNIT_FAIL(test, "%s: site of another function, at +%lu", name,
 			   site - addr);
 	return 0;
 }

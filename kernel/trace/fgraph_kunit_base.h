@@ -24,6 +24,12 @@ static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
 	gops->retfunc = ret;
 }
 
+/* What a struct ftrace_regs points to; its member regs is a struct pt_regs. */
+#define FREGS_STORAGE	struct ftrace_regs
+
+/* What the callback of kallsyms_on_each_symbol() is passed. */
+#define SYMBOL_PARAMS	void *data, const char *name, struct module *mod, unsigned long addr
+
 /* What a generator of parameters for KUNIT_CASE_PARAM() is passed. */
 #define GENERATOR_PARAMS	const void *prev, char *desc
 

@@ -289,7 +289,8 @@ static noinline void take_trace(void)
 /* function graph */
 static bool refuse;
 
-#ifdef CONFIG_FGRAPH	/* this series */
+/* The series for 6.1 has callbacks of its own. The one for 7.3 keeps those of that kernel. */
+#if defined(CONFIG_FGRAPH) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 #include <linux/fgraph.h>
 
 #define ENTRY_ARGS	struct fgraph_ops *gops, const struct fgraph_frame *frame, \

@@ -392,6 +392,10 @@ static void fgraph_set_callbacks(struct fgraph_ops *gops)
 	/* It looks whether there are pids. */
 	gops->on_entry = fgraph_call_entry_pid;
 	gops->on_return = gops->retfunc ? fgraph_call_return : NULL;
+	/* For the fgraph_users file. */
+	gops->user.kind = "tracer";
+	if (gops->ops.private)
+		gops->name = ((struct trace_array *)gops->ops.private)->name;
 }
 
 static int fgraph_register(struct fgraph_ops *gops)
