@@ -190,9 +190,17 @@ static __always_inline struct fgraph_site *fgraph_find_users(unsigned long ip)
 	return site ?: asked;
 }
 
-/* Hook a call of a function without a site for the asked users that want the function. */
+static __always_inline bool fgraph_needs_regs(const struct fgraph_ops *gops)
+{
+	return gops->flags & FGRAPH_ENTRY_REGS;
+}
+
+/*
+ * Hook a call for those users whose filter has the function. Without all registers (@regs) users
+ * that need them are left out: their site is about to move to the ops that saves them.
+ */
 static void fgraph_hook_asked(struct fgraph_ops **users, unsigned int nr, bool simple,
-			      unsigned long ip, struct ftrace_regs *fregs)
+			      unsigned long ip, struct ftrace_regs *fregs, bool regs)
 {
 	struct fgraph_ops *some[FGRAPH_ASK_AT_ONCE];
 	unsigned int i, wanting = 0;
@@ -201,7 +209,8 @@ static void fgraph_hook_asked(struct fgraph_ops **users, unsigned int nr, bool s
 		struct fgraph_ops *gops = READ_ONCE(users[i]);
 		struct ftrace_ops *filter = fgraph_filter(gops);
 
-		if (filter && !ftrace_ops_test(filter, ip, gops))
+		if ((!regs && fgraph_needs_regs(gops)) ||
+		    (filter && !ftrace_ops_test(filter, ip, gops)))
 			continue;
 		some[wanting++] = gops;
 		if (wanting == FGRAPH_ASK_AT_ONCE) {
@@ -227,8 +236,8 @@ static noinline void fgraph_hook_site(struct fgraph_site *site, unsigned long ip
 
 	if (site->regs != regs)
 		return;
-	if (unlikely(READ_ONCE(site->ask)))
-		fgraph_hook_asked(site->users, nr, simple, ip, fregs);
+	if (unlikely(READ_ONCE(site->ask) || (!regs && READ_ONCE(site->move))))
+		fgraph_hook_asked(site->users, nr, simple, ip, fregs, regs);
 	else
 		fgraph_hook_several(site->users, nr, simple, ip, fregs);
 }
@@ -313,11 +322,6 @@ static void fgraph_free_later(struct fgraph_old *old)
 	old->next = fgraph_old_memory;
 	fgraph_old_memory = old;
 	schedule_work(&fgraph_free_old_work);
-}
-
-static bool fgraph_needs_regs(const struct fgraph_ops *gops)
-{
-	return gops->flags & FGRAPH_ENTRY_REGS;
 }
 
 static struct ftrace_hash *fgraph_filter_hash(const struct fgraph_ops *gops)
@@ -429,7 +433,7 @@ static void fgraph_site_append(struct fgraph_site *site, struct fgraph_ops *gops
 	if (!fgraph_is_simple(gops))
 		WRITE_ONCE(site->simple, false);
 	if (fgraph_needs_regs(gops) && !site->regs)
-		site->move = true;
+		WRITE_ONCE(site->move, true);
 	WRITE_ONCE(site->users[site->nr], gops);
 	/* Pairs with smp_load_acquire() in fgraph_hook_site(). */
 	smp_store_release(&site->nr, site->nr + 1);
@@ -1095,7 +1099,7 @@ int fgraph_filter_changed(struct ftrace_ops_hash *hash)
 	return ret;
 }
 
-/* Clear the addresses from @start up to @end in a filter. */
+/* Clear the addresses from @start up to @end in a hash. */
 static void fgraph_forget_in_hash(struct ftrace_hash __rcu *of, unsigned long start,
 				  unsigned long end)
 {
@@ -1112,10 +1116,20 @@ static void fgraph_forget_in_hash(struct ftrace_hash __rcu *of, unsigned long st
 	}
 }
 
+static void fgraph_forget_in_filter(struct ftrace_ops *filter, unsigned long start,
+				    unsigned long end)
+{
+	fgraph_forget_in_hash(filter->func_hash->filter_hash, start, end);
+	fgraph_forget_in_hash(filter->func_hash->notrace_hash, start, end);
+}
+
 /**
- * fgraph_forget_functions() - drop the sites of a module that goes
+ * fgraph_forget_functions() - drop the functions of a module that goes
  * @start:	lowest address of the module's functions
  * @end:	first address behind them
+ *
+ * They go from the sites, and from the filters of users: another module may come to the same
+ * addresses.
  *
  * Context: process, ftrace_lock held, after ftrace has forgotten them. May sleep.
  */
@@ -1123,6 +1137,7 @@ void fgraph_forget_functions(unsigned long start, unsigned long end)
 {
 	struct fgraph_site_table *table = fgraph_table_locked();
 	struct fgraph_site_slot *slot = NULL;
+	struct fgraph_ops *gops;
 	unsigned int i;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -1132,11 +1147,12 @@ void fgraph_forget_functions(unsigned long start, unsigned long end)
 			fgraph_drop_site(table, slot);
 	}
 	for (i = 0; i < ARRAY_SIZE(fgraph_ftrace_ops); i++) {
-		struct ftrace_ops *op = &fgraph_ftrace_ops[i];
-
-		ftrace_ops_init(op);
-		fgraph_forget_in_hash(op->func_hash->filter_hash, start, end);
-		fgraph_forget_in_hash(op->func_hash->notrace_hash, start, end);
+		ftrace_ops_init(&fgraph_ftrace_ops[i]);
+		fgraph_forget_in_filter(&fgraph_ftrace_ops[i], start, end);
+	}
+	list_for_each_entry(gops, &fgraph_filter_users, user.list) {
+		if (fgraph_filter(gops))
+			fgraph_forget_in_filter(fgraph_filter(gops), start, end);
 	}
 }
 

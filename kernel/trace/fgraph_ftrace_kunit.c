@@ -585,8 +585,8 @@ static void site_reload(struct kunit *test, unsigned long ip)
 
 /*
  * Functions of a module that was loaded again are new ones. A user with a filter on them is called
- * again, once for each call, when its filter is next set. A user of all functions is called at
- * once.
+ * again, once for each call, when they are added to its filter. A user of all functions is called
+ * at once.
  */
 static void site_reloaded(struct kunit *test)
 {
@@ -606,8 +606,12 @@ static void site_reloaded(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, site_nr_ops(site_pair), 0);
 		KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.reloaded(1), 2);
 		KUNIT_EXPECT_EQ(test, u->others, round);
-		/* The user's filter still has the function, whichever function is added. */
-		site_filter(test, u, round == 1 ? site_add : reloaded, 0);
+		/* It has gone from the user's filter, too, so that must get it again. */
+		if (round == 1) {
+			site_filter(test, u, site_add, 0);
+			KUNIT_EXPECT_EQ(test, site_nr_ops(reloaded), 0);
+		}
+		site_filter(test, u, reloaded, 0);
 		KUNIT_EXPECT_EQ(test, site_nr_ops(reloaded), 1);
 		KUNIT_EXPECT_EQ(test, fgraph_kunit_traced.reloaded(1), 2);
 	}

@@ -104,20 +104,38 @@ static __always_inline unsigned int fgraph_inherit(struct fgraph_ops *gops,
 	return depth;
 }
 
+/*
+ * entryfunc() has refused a call. If it has changed the user's word, as the tracers do at a
+ * function in set_graph_function, the calls that the function makes need the word. So the
+ * return is wanted nevertheless. What entryfunc() may have reserved is not valid then.
+ */
+static noinline int fgraph_refused(struct fgraph_state *state, u32 inherited)
+{
+	state->word &= BIT(FGRAPH_SIZE_SHIFT) - 1;
+	return (u32)state->word != inherited;
+}
+NOKPROBE_SYMBOL(fgraph_refused);
+
 static int fgraph_call_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 			     void *data, struct ftrace_regs *fregs)
 {
 	struct fgraph_running run = { .gops = gops, .frame = frame, .data = data };
 	struct ftrace_graph_ent ent = { .func = frame->func };
+	struct fgraph_state *state = data;
+	u32 inherited;
 	int ret;
 
 	if (ftrace_graph_is_dead() || unlikely(atomic_read(&current->tracing_graph_pause)))
 		return 0;
-	if (!gops->stateless)
-		ent.depth = fgraph_inherit(gops, frame, data);
+	if (!gops->stateless) {
+		ent.depth = fgraph_inherit(gops, frame, state);
+		inherited = state->word;
+	}
 	fgraph_begin(&run);
 	ret = gops->entryfunc(&ent, gops, fregs);
 	fgraph_end(&run);
+	if (!ret && !gops->stateless)
+		return fgraph_refused(state, inherited);
 	return ret;
 }
 NOKPROBE_SYMBOL(fgraph_call_entry);
@@ -280,9 +298,9 @@ void *fgraph_retrieve_parent_data(int idx, int *size_bytes, int depth)
  * fgraph_get_task_var() - find a user's word for the current task
  * @gops:	the user, not &fgraph_ops.stateless
  *
- * The word is 0 in calls that are not in another call of this user. What a callback writes
- * holds for the calls that the function makes, and until it returns. Only bits 0 to 31 may
- * be changed.
+ * The word is 0 in calls that are not in another call of this user. What entryfunc() writes
+ * holds for the calls that the function makes, until it returns. If entryfunc() changes the
+ * word and refuses the call, retfunc() is called nevertheless. Only bits 0 to 31 may be changed.
  *
  * Context: callbacks of that user.
  *
@@ -407,13 +425,15 @@ static int fgraph_register(struct fgraph_ops *gops)
 	ret = fgraph_get_sched_switch(gops);
 	if (ret)
 		return ret;
+	/* The filter must not be freed from now on. */
+	gops->ops.flags |= FTRACE_OPS_FL_GRAPH;
 	ret = fgraph_add_filter(gops);
 	if (ret) {
+		gops->ops.flags &= ~FTRACE_OPS_FL_GRAPH;
 		fgraph_put_sched_switch(gops);
 		return ret;
 	}
 	guard(mutex)(&ftrace_lock);
-	gops->ops.flags |= FTRACE_OPS_FL_GRAPH;
 	fgraph_choose_entry(gops);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <linux/fprobe.h>
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
+#include <linux/llist.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -22,13 +23,16 @@
  * struct fprobe_user - the user that hooks returns for an fprobe
  * @gops:	the user, with the filter of the fprobe
  * @fp:		the fprobe, or NULL after it was unregistered
- * @work:	frees this structure
+ * @list:	links users that are to be freed
  */
 struct fprobe_user {
 	struct fgraph_ops	gops;
 	struct fprobe		*fp;
-	struct work_struct	work;
+	struct llist_node	list;
 };
+
+/* The users that fprobe_free_users() will free. */
+static LLIST_HEAD(fprobe_old_users);
 
 /*
  * The fprobe of a user, if it may be called: preemption is disabled and RCU watches, so it
@@ -83,7 +87,9 @@ static bool fprobe_hook_admit(struct fgraph_ops *gops)
 
 	if (fgraph_rcu_is_watching()) {
 		fp = fprobe_of(gops);
-		if (fp && !(fprobe_shared_with_kprobes(fp) && kprobe_running()))
+		if (!fp)
+			return false;
+		if (!fprobe_shared_with_kprobes(fp) || !kprobe_running())
 			return true;
 	}
 	fgraph_miss(gops, FGRAPH_MISS_NESTED);
@@ -100,15 +106,22 @@ static void fprobe_hook_miss(struct fgraph_ops *gops)
 }
 NOKPROBE_SYMBOL(fprobe_hook_miss);
 
-static void fprobe_hook_free(struct work_struct *work)
+/* One wait for all: a process may exit that has thousands of fprobes. */
+static void fprobe_free_users(struct work_struct *work)
 {
-	struct fprobe_user *user = container_of(work, struct fprobe_user, work);
+	struct llist_node *old = llist_del_all(&fprobe_old_users);
+	struct fprobe_user *user, *next;
 
 	fgraph_synchronize();
-	fgraph_user_remove(&user->gops);
-	ftrace_free_filter(&user->gops.ops);
-	kfree(user);
+	llist_for_each_entry_safe(user, next, old, list) {
+		fgraph_user_remove(&user->gops);
+		user->gops.ops.flags &= ~FTRACE_OPS_FL_GRAPH;
+		ftrace_free_filter(&user->gops.ops);
+		kfree(user);
+	}
 }
+
+static DECLARE_WORK(fprobe_free_work, fprobe_free_users);
 
 /**
  * fprobe_hook_add() - hook the returns of functions for an fprobe
@@ -129,7 +142,6 @@ int fprobe_hook_add(struct fprobe *fp, unsigned long *addrs, int num)
 	if (!user)
 		return -ENOMEM;
 	user->fp = fp;
-	INIT_WORK(&user->work, fprobe_hook_free);
 	user->gops.on_entry = fp->entry_handler ? fprobe_hook_entry : NULL;
 	user->gops.on_return = fprobe_hook_return;
 	user->gops.data_size = fp->entry_data_size;
@@ -162,5 +174,6 @@ void fprobe_hook_remove(struct fprobe *fp)
 	WRITE_ONCE(user->fp, NULL);
 	fgraph_user_retire(&user->gops);
 	fgraph_remove_filter(&user->gops);
-	schedule_work(&user->work);
+	llist_add(&user->list, &fprobe_old_users);
+	schedule_work(&fprobe_free_work);
 }

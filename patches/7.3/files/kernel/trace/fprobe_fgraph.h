@@ -5,7 +5,9 @@
 
 struct fprobe;
 
+#ifdef CONFIG_FGRAPH
 int fprobe_hook_add(struct fprobe *fp, unsigned long *addrs, int num);
 void fprobe_hook_remove(struct fprobe *fp);
+#endif
 
 #endif /* _FPROBE_FGRAPH_H */
