@@ -100,7 +100,7 @@ static void site_filter(struct kunit *test, struct site_user *u, unsigned long i
 
 static void site_register(struct kunit *test, struct site_user *u)
 {
-	use_filter(u);
+	use_filter(&u->gops, own_filter(u));
 	set_callbacks(&u->gops, site_entry, site_return);
 	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&u->gops), 0);
 	u->registered = true;
@@ -391,8 +391,8 @@ static void site_narrowed(struct kunit *test)
 		kunit_skip(test, "ftrace cannot save all registers");
 	for (first = 0; first < 2; first++) {
 		memset(site_users, 0, sizeof(site_users));
-		KUNIT_ASSERT_EQ(test, ftrace_set_notrace(own_filter(regs), "fgraph_kunit_traced_add",
-							 23, 1), 0);
+		KUNIT_ASSERT_EQ(test, ftrace_set_notrace(own_filter(regs),
+							 "fgraph_kunit_traced_add", 23, 1), 0);
 		regs->gops.flags = FGRAPH_ENTRY_REGS;
 		site_register(test, regs);
 		site_register(test, u);

@@ -12,7 +12,11 @@
 
 /* The filter of a user, in a structure that has @gops and @filter. */
 #define own_filter(u)	(&(u)->filter)
-#define use_filter(u)	((u)->gops.filter = own_filter(u))
+
+static inline void use_filter(struct fgraph_ops *gops, struct ftrace_ops *filter)
+{
+	gops->filter = filter;
+}
 
 /* The initializers of the callbacks of a user. */
 #define CALLBACKS(entry, ret)	.entryfunc = (entry), .retfunc = (ret)

@@ -261,7 +261,7 @@ static __maybe_unused int try_hook(struct hook_user *u, void **func)
 	u->gops.name = "kunit";
 #if FGRAPH_KUNIT_FTRACE
 	if (u->via == VIA_FTRACE) {
-		use_filter(u);
+		use_filter(&u->gops, own_filter(u));
 		for (i = 0; i < MAX_FUNCS && func[i]; i++) {
 			ret = ftrace_set_filter_ip(own_filter(u), (unsigned long)func[i], 0, 0);
 			if (ret)

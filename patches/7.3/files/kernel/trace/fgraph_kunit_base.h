@@ -12,7 +12,10 @@
 
 /* The filter of a user, in a structure that has @gops. */
 #define own_filter(u)	(&(u)->gops.ops)
-#define use_filter(u)	do { } while (0)
+
+static inline void use_filter(struct fgraph_ops *gops, struct ftrace_ops *filter)
+{
+}
 
 /* The initializers of the callbacks of a user. */
 #define CALLBACKS(entry, ret)	.on_entry = (entry), .on_return = (ret)
