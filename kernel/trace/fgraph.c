@@ -557,8 +557,7 @@ static __always_inline bool fgraph_tell_frame(struct fgraph_frame *frame, void *
 static __always_inline bool fgraph_tell_entry(struct fgraph_entry *entry, void *data,
 					      struct fgraph_regs *regs)
 {
-	return fgraph_tell(READ_ONCE(entry->row), READ_ONCE(entry->tag), READ_ONCE(entry->frame),
-			   data, regs);
+	return fgraph_tell(entry->row, entry->tag, entry->frame, data, regs);
 }
 
 /* Without a frame there is no address to return to. */
@@ -654,7 +653,7 @@ NOKPROBE_SYMBOL(fgraph_return_slow);
  * stack, and no callback runs. @top is the newest record, with header @head. Enables
  * preemption, which fgraph_return() has disabled.
  *
- * READ_ONCE() is for KCSAN: it takes plain reads to be done after the frame has been dropped,
+ * READ_ONCE() of the frame is for KCSAN: it takes plain reads to be done after the frame has been dropped,
  * and so as a race with the next call's writes, although one CPU sees its own in order.
  */
 static __always_inline unsigned long
@@ -668,7 +667,7 @@ fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
 	fgraph_complete_regs(regs, READ_ONCE(frame->ret));
 	fgraph_set_head(top, head | fgraph_context());
 	barrier();
-	for (entry = top; (void *)entry != frame; entry = READ_ONCE(entry->below))
+	for (entry = top; (void *)entry != frame; entry = entry->below)
 		gone |= fgraph_tell_entry(entry, entry->data, regs);
 	gone |= fgraph_tell_frame(frame, frame->data, regs);
 

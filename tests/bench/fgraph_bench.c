@@ -279,7 +279,7 @@ static unsigned int walked;
 static unsigned long walk_ticks;
 static bool walk_at_return;
 
-static noinline void take_trace(void)
+static __always_inline void take_trace(void)
 {
 	walk_ticks = ticks();
 	walked = stack_trace_save(walk, ARRAY_SIZE(walk), 0);
