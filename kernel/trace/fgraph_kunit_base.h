@@ -18,9 +18,6 @@ static inline void use_filter(struct fgraph_ops *gops, struct ftrace_ops *filter
 	gops->filter = filter;
 }
 
-/* The initializers of the callbacks of a user. */
-#define CALLBACKS(entry, ret)	.entryfunc = (entry), .retfunc = (ret)
-
 static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
 				 fgraph_return_t ret)
 {

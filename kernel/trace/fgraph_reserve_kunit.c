@@ -5,6 +5,7 @@
 #include <linux/fgraph_task.h>
 #include <linux/sched.h>
 
+#include "fgraph_base.h"
 #include "fgraph_kunit.h"
 #include "fgraph_reserve.h"
 #include "fgraph_stack.h"
@@ -13,9 +14,9 @@
 /* A stack grows by chunks of the reserve, and all memory is freed after the last user. */
 static void memory_reserve(struct kunit *test)
 {
-	struct fgraph_ops gops = { CALLBACKS(NULL, take_nothing) };
+	struct fgraph_ops gops = { FGRAPH_CALLBACKS(NULL, take_nothing) };
 	struct fgraph_ops big = {
-		CALLBACKS(NULL, take_nothing),
+		FGRAPH_CALLBACKS(NULL, take_nothing),
 		.data_size = FGRAPH_MAX_DATA_SIZE,
 	};
 	struct fgraph_usage before, after;

@@ -4,6 +4,7 @@
 #include <linux/fgraph.h>
 #include <linux/slab.h>
 
+#include "fgraph_base.h"
 #include "fgraph_kunit.h"
 #include "fgraph_users.h"
 
@@ -65,7 +66,7 @@ static void users_errors(struct kunit *test)
 /* An old tag never finds another user, even one with the same id. */
 static void users_generation(struct kunit *test)
 {
-	struct fgraph_ops a = { CALLBACKS(NULL, take_nothing) }, b = a;
+	struct fgraph_ops a = { FGRAPH_CALLBACKS(NULL, take_nothing) }, b = a;
 	unsigned long old[20];
 	int i, j;
 

@@ -17,9 +17,6 @@ static inline void use_filter(struct fgraph_ops *gops, struct ftrace_ops *filter
 {
 }
 
-/* The initializers of the callbacks of a user. */
-#define CALLBACKS(entry, ret)	.on_entry = (entry), .on_return = (ret)
-
 static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
 				 fgraph_return_t ret)
 {
