@@ -549,13 +549,16 @@ static __always_inline bool fgraph_tell(struct fgraph_row *row, unsigned long ta
 static __always_inline bool fgraph_tell_frame(struct fgraph_frame *frame, void *data,
 					      struct fgraph_regs *regs)
 {
-	return fgraph_tell(fgraph_row(frame->tag & FGRAPH_ID_MASK), frame->tag, frame, data, regs);
+	unsigned long tag = READ_ONCE(frame->tag);
+
+	return fgraph_tell(fgraph_row(tag & FGRAPH_ID_MASK), tag, frame, data, regs);
 }
 
 static __always_inline bool fgraph_tell_entry(struct fgraph_entry *entry, void *data,
 					      struct fgraph_regs *regs)
 {
-	return fgraph_tell(entry->row, entry->tag, entry->frame, data, regs);
+	return fgraph_tell(READ_ONCE(entry->row), READ_ONCE(entry->tag), READ_ONCE(entry->frame),
+			   data, regs);
 }
 
 /* Without a frame there is no address to return to. */
@@ -601,7 +604,7 @@ static unsigned long fgraph_return_one(struct fgraph_stack *st, unsigned long *r
 		fgraph_no_frame();
 	uncovered = fgraph_stack_uncover(st, frame);
 	*tail = fgraph_head(frame) & FGRAPH_TAIL;
-	ret = frame->ret;
+	ret = READ_ONCE(frame->ret);
 	fgraph_complete_regs(regs, ret);
 
 	/* The return of a hooked call is always reported, even if a callback is running. */
@@ -650,6 +653,9 @@ NOKPROBE_SYMBOL(fgraph_return_slow);
  * The fast path: the records of @frame take one slot each and are the newest ones of the
  * stack, and no callback runs. @top is the newest record, with header @head. Enables
  * preemption, which fgraph_return() has disabled.
+ *
+ * READ_ONCE() is for KCSAN: it takes plain reads to be done after the frame has been dropped,
+ * and so as a race with the next call's writes, although one CPU sees its own in order.
  */
 static __always_inline unsigned long
 fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
@@ -659,16 +665,16 @@ fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
 	bool gone = false;
 	unsigned long ret;
 
-	fgraph_complete_regs(regs, frame->ret);
+	fgraph_complete_regs(regs, READ_ONCE(frame->ret));
 	fgraph_set_head(top, head | fgraph_context());
 	barrier();
-	for (entry = top; (void *)entry != frame; entry = entry->below)
+	for (entry = top; (void *)entry != frame; entry = READ_ONCE(entry->below))
 		gone |= fgraph_tell_entry(entry, entry->data, regs);
 	gone |= fgraph_tell_frame(frame, frame->data, regs);
 
-	ret = frame->ret;
+	ret = READ_ONCE(frame->ret);
 	/* Before the frame is dropped: an unwinder that finds the trampoline looks for it. */
-	WRITE_ONCE(*fgraph_record_place(frame->retp), ret);
+	WRITE_ONCE(*fgraph_record_place(READ_ONCE(frame->retp)), ret);
 	barrier();
 	/* Drop the frames of calls that a callback made and that will never return. */
 	if (unlikely(READ_ONCE(st->top) != top))
