@@ -1,6 +1,6 @@
 # The scripts do all the work; this file only has their dependencies. Variables of the
 # command line are passed to the scripts unchanged.
-vars := ARCH BASE FROM KERNEL CONFIG LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
+vars := ARCH BASE FROM KERNEL CONFIG SMALL LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
 	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE \
 	CLIENTS BENCH BPF DEBUG DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
@@ -37,6 +37,7 @@ help:
 	@echo
 	@echo 'BASE=6.1|7.3  the base and its series; those of 7.3 are in build/7.3, without torture'
 	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer|guess'
+	@echo '             SMALL=1: without network and BTF, to build faster (configs/small.config)'
 	@echo 'LINUX=PATH   another 6.1.y (7.3.y) as the base  TREE=PATH  build this tree as it is'
 	@echo '             (bench: any other version, a column more)'
 	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= DISK=FILE LOG=FILE VERBOSE=1'

@@ -14,6 +14,7 @@ KERNEL=${KERNEL:-series}
 CONFIG=${CONFIG:-tracing}
 LINUX=${LINUX:-}
 TREE=${TREE:-}
+SMALL=${SMALL:-}
 # The bases; the directory of the series for this base; and the topics of a series in their
 # order. Steps are TOPIC/NNNN-*.patch.
 BASES=(6.1 7.3)
@@ -78,6 +79,7 @@ vcs() {
 locate() {
 	local suffix=
 	[ "$CONFIG" = tracing ] || suffix=-$CONFIG
+	[ -z "$SMALL" ] || suffix+=-small
 	if [ -n "$TREE" ]; then
 		SRC=$(cd "$TREE" && pwd) || die "TREE=$TREE: no such directory"
 		[ -f "$SRC/Kbuild" ] || die "TREE=$TREE: not a kernel tree"
@@ -102,7 +104,7 @@ locate() {
 kmake() {
 	local src=$1 out=$2
 	shift 2
-	env -u BASE -u CMD -u FILES -u TREE -u LINUX -u KERNEL -u CONFIG -u SMP -u MEM \
+	env -u BASE -u CMD -u FILES -u TREE -u LINUX -u KERNEL -u CONFIG -u SMALL -u SMP -u MEM \
 		-u TIMEOUT -u APPEND -u QEMU_ARGS -u QUICK -u V -u C -u W -u M -u O \
 		make -C "$src" O="$out" ARCH="$ARCH" CROSS_COMPILE="$CROSS" \
 		CC="ccache ${CROSS}gcc" HOSTCC="ccache gcc" LOCALVERSION= \

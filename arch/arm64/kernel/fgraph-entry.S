@@ -15,6 +15,8 @@
 #include <asm/fgraph.h>
 #include <asm/ptrace.h>
 
+#include "fgraph-entry-base.S"
+
 	.text
 	/*
 	 * The function before this may end in a call that does not return. Its return address
@@ -32,25 +34,25 @@
 	.endif
 	.endm
 
-/* The light trampoline saves the return registers, x0 to x7. */
+/* The light trampoline makes a struct fgraph_regs of the return registers, x0 to x7. */
 SYM_CODE_START(fgraph_trampoline_light)
 	sub	sp, sp, #(FGRAPH_REGS_SIZE + 16)
-	stp	x0, x1, [sp, #FGRAPH_REGS_VALUE]
+	stp	x0, x1, [sp, #FGRAPH_REGS_X0]
 	FRAME_RECORD fgraph_trampoline_light, FGRAPH_REGS_SIZE
-	stp	x2, x3, [sp, #(FGRAPH_REGS_VALUE + 16)]
-	stp	x4, x5, [sp, #(FGRAPH_REGS_VALUE + 32)]
-	stp	x6, x7, [sp, #(FGRAPH_REGS_VALUE + 48)]
-	stp	xzr, xzr, [sp]
+	stp	x2, x3, [sp, #(FGRAPH_REGS_X0 + 16)]
+	stp	x4, x5, [sp, #(FGRAPH_REGS_X0 + 32)]
+	stp	x6, x7, [sp, #(FGRAPH_REGS_X0 + 48)]
+	SAVE_OTHER_REGS
 
 	add	x0, sp, #(FGRAPH_REGS_SIZE + 16)
 	mov	x1, sp
 	bl	fgraph_return_light
 	mov	x30, x0
 
-	ldp	x0, x1, [sp, #FGRAPH_REGS_VALUE]
-	ldp	x2, x3, [sp, #(FGRAPH_REGS_VALUE + 16)]
-	ldp	x4, x5, [sp, #(FGRAPH_REGS_VALUE + 32)]
-	ldp	x6, x7, [sp, #(FGRAPH_REGS_VALUE + 48)]
+	ldp	x0, x1, [sp, #FGRAPH_REGS_X0]
+	ldp	x2, x3, [sp, #(FGRAPH_REGS_X0 + 16)]
+	ldp	x4, x5, [sp, #(FGRAPH_REGS_X0 + 32)]
+	ldp	x6, x7, [sp, #(FGRAPH_REGS_X0 + 48)]
 	ldr	x29, [sp, #FGRAPH_REGS_SIZE]
 	add	sp, sp, #(FGRAPH_REGS_SIZE + 16)
 	ret

@@ -2,6 +2,8 @@
 #ifndef _ASM_ARM64_FGRAPH_H
 #define _ASM_ARM64_FGRAPH_H
 
+#include <asm/fgraph_regs.h>
+
 /*
  * The size in bytes of the instructions at the start of each trampoline, after which x29
  * points to the trampoline's frame record.
@@ -14,42 +16,14 @@
  */
 #define FGRAPH_TRAMPOLINE_SPAN	(FGRAPH_PROLOGUE_SIZE - 4)
 
-/* The layout of struct fgraph_regs for the light trampoline, in bytes. */
-#define FGRAPH_REGS_VALUE	16
-#define FGRAPH_REGS_SIZE	80
+#ifndef __ASSEMBLER__
 
-#ifndef __ASSEMBLY__
-
-#include <linux/build_bug.h>
-#include <linux/stddef.h>
+#include <linux/compiler_types.h>
 #include <asm/ptrace.h>
 
 /* The addresses that hooked functions return to. C must not call them. */
 void fgraph_trampoline_light(void);
 void fgraph_trampoline_full(void);
-
-/**
- * struct fgraph_regs - registers of a function that returns
- * @full:	all registers, if the call returned to the full trampoline, else NULL
- * @unused:	keeps the stack pointer aligned
- * @value:	the return registers x0 to x7, if @full is NULL
- *
- * Callbacks use fgraph_return_value() and fgraph_get_regs().
- */
-struct fgraph_regs {
-	struct pt_regs	*full;
-	unsigned long	unused;
-	unsigned long	value[];
-};
-
-static_assert(offsetof(struct fgraph_regs, value) == FGRAPH_REGS_VALUE);
-static_assert(offsetof(struct fgraph_regs, value[8]) == FGRAPH_REGS_SIZE);
-
-/* The second return register. */
-static __always_inline unsigned long fgraph_full_value_high(struct pt_regs *regs)
-{
-	return regs->regs[1];
-}
 
 /*
  * The value that identifies a call on its machine stack, as its return address is in a
@@ -97,5 +71,5 @@ static __always_inline unsigned long *fgraph_full_retp(struct pt_regs *regs)
 	return (unsigned long *)(regs + 1) + 2;
 }
 
-#endif /* __ASSEMBLY__ */
+#endif /* __ASSEMBLER__ */
 #endif /* _ASM_ARM64_FGRAPH_H */

@@ -50,7 +50,7 @@ static __always_inline struct ftrace_ops *fgraph_filter(const struct fgraph_ops 
 #define fgraph_hash_add(hash, ip)	(add_ftrace_hash_entry_direct(hash, ip, 0) ? 0 : -ENOMEM)
 
 /* The registers at entry that ftrace passes. */
-#define fgraph_entry_regs(fregs)	(&arch_ftrace_regs(fregs)->regs)
+#define fgraph_entry_regs(fregs)	((struct pt_regs *)arch_ftrace_regs(fregs))
 
 /* Complete the registers at return before callbacks see them. */
 static __always_inline void fgraph_complete_regs(struct fgraph_regs *regs, unsigned long ret)
