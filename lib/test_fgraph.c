@@ -32,6 +32,7 @@
 #include <linux/wait.h>
 
 #include "../kernel/trace/fgraph_internal.h"
+#include "../kernel/trace/fgraph_kunit_base.h"
 
 static atomic_t entries = ATOMIC_INIT(0);
 static atomic_t returns = ATOMIC_INIT(0);
@@ -413,16 +414,15 @@ static void user_return(struct fgraph_ops *gops, const struct fgraph_frame *fram
 static void init_user(struct test_user *u, const char *name)
 {
 	memset(u, 0, sizeof(*u));
-	u->gops.filter = &u->filter;
-	u->gops.entryfunc = user_entry;
-	u->gops.retfunc = user_return;
+	use_filter(&u->gops, &u->filter);
+	set_callbacks(&u->gops, user_entry, user_return);
 	u->gops.data_size = 16;
 	u->gops.name = name;
 }
 
 static int hook_user(struct test_user *u, char *name)
 {
-	int ret = ftrace_set_filter(&u->filter, name, strlen(name), 1);
+	int ret = ftrace_set_filter(own_filter(u), name, strlen(name), 1);
 
 	return ret ?: register_ftrace_graph(&u->gops);
 }
@@ -431,7 +431,7 @@ static int unhook_user(struct test_user *u)
 {
 	int ret = unregister_ftrace_graph(&u->gops);
 
-	ftrace_free_filter(&u->filter);
+	ftrace_free_filter(own_filter(u));
 	return ret;
 }
 
@@ -564,13 +564,12 @@ static void test_errors(void)
 	u.gops.data_size = FGRAPH_MAX_DATA_SIZE + 1;
 	check_error(register_ftrace_graph(&u.gops), -E2BIG);
 	u.gops.data_size = 16;
-	u.gops.entryfunc = NULL;
-	u.gops.retfunc = NULL;
+	set_callbacks(&u.gops, NULL, NULL);
 	check_error(register_ftrace_graph(&u.gops), -EINVAL);
 	check_error(unregister_ftrace_graph(&u.gops), -ENOENT);
 
 	init_user(&u, "errors");
-	check_error(ftrace_set_filter(&u.filter, "no_such_function_at_all", 23, 1), -EINVAL);
+	check_error(ftrace_set_filter(own_filter(&u), "no_such_function_at_all", 23, 1), -EINVAL);
 	check_error(hook_user(&u, "test_fgraph_add"), 0);
 	check_error(register_ftrace_graph(&u.gops), -EBUSY);
 	check_error(READ_ONCE(target_add)(1), 2);
@@ -578,7 +577,7 @@ static void test_errors(void)
 	check(u.entries == 1 && u.returns == 1, "the filter is as it was");
 	check_error(unregister_ftrace_graph(&u.gops), 0);
 	check_error(unregister_ftrace_graph(&u.gops), -ENOENT);
-	ftrace_free_filter(&u.filter);
+	ftrace_free_filter(own_filter(&u));
 
 	check_error(try_kretprobe("no_such_function_at_all", 0, 0), -ENOENT);
 	check_error(try_kretprobe("test_fgraph_outer", 8, 0), -EINVAL);
@@ -716,7 +715,7 @@ static void many_hook_users(struct many_users *m)
 
 	for (i = 0; i < users && !ret; i++) {
 		init_user(&m->u[i], "many");
-		ret = ftrace_set_filter_ip(&m->u[i].filter,
+		ret = ftrace_set_filter_ip(own_filter(&m->u[i]),
 					   (unsigned long)many[i % ARRAY_SIZE(many)], 0, 1);
 		ret = ret ?: register_ftrace_graph(&m->u[i].gops);
 		cond_resched();
@@ -884,18 +883,20 @@ static int run_test(const char *name)
 		pr_info("%s %s\n", tests[i].name, failed ? "failed" : "passed");
 		return failed ? -EIO : 0;
 	}
-	return sysfs_streq(name, "") ? 0 : -EINVAL;
+	if (sysfs_streq(name, ""))
+		return 0;
+	pr_err("there is no test %s\n", name);
+	return -EINVAL;
 }
 
-static const char *test_at_load = "";
+static char test_at_load[16];
 static bool loaded;
 
 static int test_set(const char *val, const struct kernel_param *kp)
 {
 	if (loaded)
 		return run_test(val);
-	test_at_load = val;
-	return 0;
+	return strscpy(test_at_load, val, sizeof(test_at_load)) < 0 ? -EINVAL : 0;
 }
 
 static const struct kernel_param_ops test_ops = {

@@ -301,7 +301,7 @@ static void site_foreign_ops(struct kunit *test)
 {
 	struct site_user *u = &site_users[0];
 	unsigned long ret = _THIS_IP_;
-	FREGS_STORAGE fregs = { };
+	struct pt_regs regs = { };
 	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, ops);
@@ -312,17 +312,17 @@ static void site_foreign_ops(struct kunit *test)
 	if (ftrace_trace_function == ftrace_stub ||
 	    rcu_access_pointer(rcu_access_pointer(ftrace_ops_list)->next) != &ftrace_list_end)
 		kunit_skip(test, "fgraph is not alone with ftrace");
-	fregs.regs.sp = (unsigned long)&ret;
-	*fgraph_entry_place(&fregs.regs) = ret;
-	ftrace_trace_function(site_add, 0, ops, (struct ftrace_regs *)&fregs);
-	KUNIT_EXPECT_TRUE(test, fgraph_is_trampoline(*fgraph_entry_place(&fregs.regs)));
+	regs.sp = (unsigned long)&ret;
+	*fgraph_entry_place(&regs) = ret;
+	ftrace_trace_function(site_add, 0, ops, (struct ftrace_regs *)&regs);
+	KUNIT_EXPECT_TRUE(test, fgraph_is_trampoline(*fgraph_entry_place(&regs)));
 	KUNIT_EXPECT_EQ(test, u->adds, 2);
 	fgraph_abandon_calls(&ret + 1);
 }
 
 /* The registers and the return address of a call, for which a test calls the ops one by one. */
 struct site_entry {
-	FREGS_STORAGE		fregs;
+	struct pt_regs		regs;
 	unsigned long		ret;
 };
 
@@ -330,8 +330,8 @@ static void site_begin(struct site_entry *call)
 {
 	memset(call, 0, sizeof(*call));
 	call->ret = _THIS_IP_;
-	call->fregs.regs.sp = (unsigned long)&call->ret;
-	*fgraph_entry_place(&call->fregs.regs) = call->ret;
+	call->regs.sp = (unsigned long)&call->ret;
+	*fgraph_entry_place(&call->regs) = call->ret;
 }
 
 /* Call one of the ops like ftrace does. */
@@ -339,14 +339,14 @@ static void site_enter(struct site_entry *call, bool regs)
 {
 	struct ftrace_ops *op = &fgraph_ftrace_ops[regs];
 
-	op->func(site_add, 0, op, (struct ftrace_regs *)&call->fregs);
+	op->func(site_add, 0, op, (struct ftrace_regs *)&call->regs);
 }
 
 /* Expect that the call was hooked by exactly one of the ops, and drop its frame. */
 static void site_hooked_once(struct kunit *test, struct site_entry *call, struct site_user *u)
 {
 	KUNIT_EXPECT_EQ(test, u->adds, 1);
-	KUNIT_EXPECT_TRUE(test, fgraph_is_trampoline(*fgraph_entry_place(&call->fregs.regs)));
+	KUNIT_EXPECT_TRUE(test, fgraph_is_trampoline(*fgraph_entry_place(&call->regs)));
 	fgraph_abandon_calls(&call->ret + 1);
 }
 
@@ -457,7 +457,8 @@ static void site_replaced(struct kunit *test)
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < NR_USERS - 1; i++) {
 			site_filter(test, &u[i], i % 2 ? site_add : site_pair, 0);
-			u[i].gops.flags = i == 20 ? FGRAPH_ENTRY_REGS : 0;
+			u[i].gops.flags = i == 20 && IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ?
+					  FGRAPH_ENTRY_REGS : 0;
 			site_register(test, &u[i]);
 			fgraph_kunit_traced.add(1, 2);
 			calls++;

@@ -541,13 +541,6 @@ static __maybe_unused noinline unsigned long abandon(void *arg)
 	return fgraph_is_trampoline(READ_ONCE(*fgraph_entry_place(&regs)));
 }
 
-/* A function that handles each breakpoint, called before kprobes check for recursion. */
-#ifdef CONFIG_ARM64
-#define BREAKPOINT_HANDLER	"kprobe_breakpoint_handler"
-#else
-#define BREAKPOINT_HANDLER	"kprobe_int3_handler"
-#endif
-
 #if FGRAPH_KUNIT_FTRACE
 /* An ftrace_ops that has nothing to do with fgraph. */
 static __maybe_unused unsigned int plain_calls;

@@ -24,8 +24,12 @@ static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
 	gops->on_return = ret;
 }
 
-/* What a struct ftrace_regs points to; its member regs is a struct pt_regs. */
-#define FREGS_STORAGE	struct __arch_ftrace_regs
+/* A function that handles each breakpoint, called before kprobes check for recursion. */
+#ifdef CONFIG_ARM64
+#define BREAKPOINT_HANDLER	"do_el1_brk64"
+#else
+#define BREAKPOINT_HANDLER	"kprobe_int3_handler"
+#endif
 
 /* What the callback of kallsyms_on_each_symbol() is passed. */
 #define SYMBOL_PARAMS	void *data, const char *name, unsigned long addr

@@ -12,6 +12,7 @@
  * the word is part of the private data of each call, and a call inherits that of the
  * innermost call around it that the user has hooked.
  */
+#include <linux/export.h>
 #include <linux/fgraph.h>
 #include <linux/fgraph_task.h>
 #include <linux/ftrace.h>
@@ -464,6 +465,7 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 	}
 	return ret;
 }
+EXPORT_SYMBOL_FOR_MODULES(register_ftrace_graph, "test_fgraph");
 
 /**
  * unregister_ftrace_graph() - unregister a user
@@ -491,3 +493,4 @@ int unregister_ftrace_graph(struct fgraph_ops *gops)
 	gops->ops.flags &= ~FTRACE_OPS_FL_GRAPH;
 	return 0;
 }
+EXPORT_SYMBOL_FOR_MODULES(unregister_ftrace_graph, "test_fgraph");
