@@ -93,6 +93,21 @@ static __no_kcsan void kretprobe_return(struct fgraph_ops *gops,
 }
 NOKPROBE_SYMBOL(kretprobe_return);
 
+/*
+ * The return callback of a kretprobe whose function ftrace cannot call. The breakpoint at the entry
+ * makes RCU watch, but nothing does so at the return.
+ */
+static void kretprobe_return_checked(struct fgraph_ops *gops,
+				       const struct fgraph_frame *frame,
+				       void *data, struct fgraph_regs *regs)
+{
+	if (likely(fgraph_rcu_is_watching()))
+		kretprobe_return(gops, frame, data, regs);
+	else
+		fgraph_miss(gops, FGRAPH_MISS_NESTED);
+}
+NOKPROBE_SYMBOL(kretprobe_return_checked);
+
 static void kretprobe_note_miss(struct fgraph_ops *gops)
 {
 	container_of(gops, struct kretprobe, fgraph)->nmissed++;
@@ -174,10 +189,11 @@ int kretprobe_add(struct kretprobe *rp, void *addr)
 {
 	/* Users that ftrace calls name a function by this address, so they join the frame. */
 	unsigned long site = ftrace_location((unsigned long)addr);
+	fgraph_return_t on_return = site ? kretprobe_return : kretprobe_return_checked;
 
 	rp->fgraph = (struct fgraph_ops) {
 		FGRAPH_CALLBACKS(rp->handler && !rp->entry_handler ? NULL : kretprobe_entry,
-				 rp->handler ? kretprobe_return : NULL),
+				 rp->handler ? on_return : NULL),
 		.data_size = sizeof(struct kretprobe_instance) + rp->data_size,
 		.flags = FGRAPH_FULL_REGS,
 		.user = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* KUnit tests of kretprobes as users of fgraph, beside those of lib/test_kprobes.c. */
 #include <kunit/test.h>
+#include <linux/context_tracking.h>
 #include <linux/error-injection.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -157,6 +158,39 @@ static void hook_kretprobe_rcu(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, rcu_is_watching());
 	unregister_kretprobe(rp);
 	KUNIT_EXPECT_GE(test, rcu_returns, 10);
+}
+
+static unsigned long unwatched_call(void *unused)
+{
+	ct_idle_enter();
+	return 0;
+}
+
+/*
+ * A breakpoint makes RCU watch at the entry of a call. If RCU does not watch when the call returns,
+ * as in an idle loop, the handler is not called and the kretprobe counts a miss.
+ */
+static void hook_kretprobe_unwatched(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long flags, value;
+	struct kretprobe *rp;
+
+	if (via_of(test) != VIA_INT3)
+		kunit_skip(test, "functions that ftrace can call do not leave RCU");
+	rp = &kretprobe(test, (void *)t->call)->rp;
+	rp->entry_handler = NULL;
+	rp->handler = rcu_return;
+	rcu_returns = 0;
+	KUNIT_ASSERT_EQ(test, register_kretprobe(rp), 0);
+	local_irq_save(flags);
+	value = t->call(unwatched_call, NULL);
+	ct_idle_exit();
+	local_irq_restore(flags);
+	unregister_kretprobe(rp);
+	KUNIT_EXPECT_EQ(test, value, 1);
+	KUNIT_EXPECT_EQ(test, rcu_returns, 0);
+	KUNIT_EXPECT_EQ(test, rp->nmissed, 1);
 }
 
 /* For probes that are hit while the handler of another probe runs. */
@@ -485,6 +519,9 @@ static struct kunit_case kretprobe_cases[] = {
 	KUNIT_CASE_PARAM(hook_join_kretprobe, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_entry, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_rcu, via_gen),
+#ifdef CONFIG_CONTEXT_TRACKING_IDLE
+	KUNIT_CASE_PARAM(hook_kretprobe_unwatched, via_gen),
+#endif
 	KUNIT_CASE_PARAM(hook_kretprobe_nested, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_in_handlers, via_gen),
 	KUNIT_CASE_PARAM(hook_chain, via_gen),

@@ -506,6 +506,28 @@ static void hook_stack_trace_below(struct kunit *test)
 }
 
 /*
+ * The registers that perf takes for a software event have the return address of the function that
+ * reports it as the pc. If its call is hooked, the trace begins with its real caller.
+ */
+static void hook_stack_trace_regs(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct trace_arg *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
+	struct pt_regs *regs = kunit_kzalloc(test, sizeof(*regs), GFP_KERNEL);
+	struct hook_user *u = &users[0];
+
+	if (!IS_ENABLED(CONFIG_ARM64) || !IS_ENABLED(CONFIG_PERF_EVENTS))
+		kunit_skip(test, "perf takes a trace from such registers only on arm64");
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	KUNIT_ASSERT_NOT_NULL(test, regs);
+	hook(test, u, t->trace_regs);
+	hooked(test);
+	a->depth = t->trace_regs(regs, a->trace, MAX_TRACE);
+	expect_callers(test, a->trace, a->depth, (void *[]){ hook_stack_trace_regs }, 1);
+	expect_calls(test, u, 1);
+}
+
+/*
  * A user is unregistered and freed while a call that is hooked for it is asleep, and the next
  * user gets the same id. The call returns to its caller, and the next user is not told of it.
  */
@@ -970,6 +992,7 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_tail_self, via_gen),
 	KUNIT_CASE_PARAM(hook_stack_trace, via_gen),
 	KUNIT_CASE_PARAM(hook_stack_trace_below, via_gen),
+	KUNIT_CASE_PARAM(hook_stack_trace_regs, via_gen),
 	KUNIT_CASE_PARAM(hook_unregister_in_flight, via_gen),
 	KUNIT_CASE_PARAM(hook_return_without_users, via_gen),
 	KUNIT_CASE_PARAM(hook_abandoned, via_gen),

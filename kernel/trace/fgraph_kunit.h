@@ -41,6 +41,9 @@ struct fgraph_kunit_targets {
 	unsigned long (*call)(unsigned long (*fn)(void *), void *arg);
 	/* Completes @began, waits for @go and returns 42. */
 	unsigned long (*sleep)(struct completion *began, struct completion *go);
+	/* Sets @regs like perf does for its software events, and takes a trace from there. */
+	unsigned int (*trace_regs)(struct pt_regs *regs, unsigned long *trace,
+				   unsigned int max);
 	/* Tests treat these as functions of a module that is unloaded, or reloaded. */
 	unsigned long (*freed)(unsigned long x);
 	unsigned long (*reloaded)(unsigned long x);

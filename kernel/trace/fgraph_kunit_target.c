@@ -4,6 +4,8 @@
  * calls to ftrace, and is included by fgraph_kunit_hidden.c, which is compiled without them.
  */
 #include <linux/compiler.h>
+#include <linux/perf_event.h>
+#include <linux/stacktrace.h>
 
 #include "fgraph_kunit.h"
 
@@ -81,6 +83,17 @@ static noinline unsigned long T(sleep)(struct completion *began,
 	return 42;
 }
 
+static noinline unsigned int T(trace_regs)(struct pt_regs *regs, unsigned long *trace,
+					   unsigned int max)
+{
+#ifdef CONFIG_PERF_EVENTS
+	perf_fetch_caller_regs(regs);
+	return stack_trace_save_regs(regs, trace, max, 0);
+#else
+	return 0;
+#endif
+}
+
 /* Only site_freed() and site_reloaded() use these: ftrace may not know them afterwards. */
 static noinline unsigned long T(freed)(unsigned long x)
 {
@@ -105,6 +118,7 @@ const struct fgraph_kunit_targets FGRAPH_KUNIT_TABLE = {
 	.inner		= T(inner),
 	.call		= T(call),
 	.sleep		= T(sleep),
+	.trace_regs	= T(trace_regs),
 	.freed		= T(freed),
 	.reloaded	= T(reloaded),
 };

@@ -4,6 +4,7 @@
  * for their data further down and for the users of a frame. Code that leaves functions
  * without returning from them has their frames dropped.
  */
+#include <linux/irqflags.h>
 #include <linux/kprobes.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
@@ -49,7 +50,12 @@ void fgraph_abandon_calls(void *dead_below)
 	st = READ_ONCE(current->fgraph_stack);
 	if (st) {
 		fgraph_reap(st, dead_below);
-		fgraph_trim_unused();
+		/*
+		 * A CPU that comes back from suspend, with interrupts disabled, cannot raise
+		 * one to itself yet. Memory that nobody uses may then stay until a later trim.
+		 */
+		if (!irqs_disabled())
+			fgraph_trim_unused();
 	}
 	preempt_enable_notrace();
 }

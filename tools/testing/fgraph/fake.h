@@ -89,6 +89,7 @@ extern int fake_context;
 extern const int fake_context_count[4];
 
 #define preempt_count()		(fake_preempt_count + fake_context_count[fake_context])
+#define irqs_disabled()		(fake_context >= 2)
 
 static __always_inline void preempt_disable_notrace(void)
 {
