@@ -98,8 +98,8 @@ NOKPROBE_SYMBOL(kretprobe_return);
  * makes RCU watch, but nothing does so at the return.
  */
 static void kretprobe_return_checked(struct fgraph_ops *gops,
-				       const struct fgraph_frame *frame,
-				       void *data, struct fgraph_regs *regs)
+				     const struct fgraph_frame *frame,
+				     void *data, struct fgraph_regs *regs)
 {
 	if (likely(fgraph_rcu_is_watching()))
 		kretprobe_return(gops, frame, data, regs);
