@@ -117,9 +117,13 @@ static void ftrace_entry(unsigned long ip, unsigned long parent_ip,
 
 static void row_ftrace(const char *row, int nr, bool regs)
 {
-	struct ftrace_ops *ops = kcalloc(nr, sizeof(*ops), GFP_KERNEL);
+	struct ftrace_ops *ops;
 	int i;
 
+	/* ftrace refuses the flag then. */
+	if (regs && !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+		return;
+	ops = kcalloc(nr, sizeof(*ops), GFP_KERNEL);
 	for (i = 0; ops && i < nr; i++) {
 		ops[i].func = ftrace_entry;
 		ops[i].flags = regs ? FTRACE_OPS_FL_SAVE_REGS : 0;
