@@ -39,6 +39,24 @@ static __always_inline unsigned long fgraph_context(void)
 	return FGRAPH_INSIDE | (unsigned long)preempt_count() << FGRAPH_COUNT_SHIFT;
 }
 
+/* See fgraph_parent_data(). */
+static __always_inline void *fgraph_find_parent_data(struct fgraph_ops *gops,
+						     const struct fgraph_frame *frame)
+{
+	const void *rec = frame;
+
+	while ((rec = fgraph_below(rec))) {
+		unsigned long head = fgraph_head(rec);
+
+		if (fgraph_kind(head) != FGRAPH_FRAME && fgraph_kind(head) != FGRAPH_ENTRY)
+			continue;
+		/* struct fgraph_frame has @tag at the same place. */
+		if (((struct fgraph_entry *)rec)->tag == gops->user.tag)
+			return fgraph_data(rec, head);
+	}
+	return NULL;
+}
+
 /* fgraph_query.c */
 void fgraph_reap(struct fgraph_stack *st, void *dead_below);
 unsigned int fgraph_depth(void);

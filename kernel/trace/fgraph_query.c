@@ -127,26 +127,7 @@ NOKPROBE_SYMBOL(fgraph_ret_addr);
  */
 void *fgraph_parent_data(struct fgraph_ops *gops, const struct fgraph_frame *frame)
 {
-	unsigned long tag = gops->user.tag, head = fgraph_head(frame);
-	const void *rec = frame;
-
-	for (;;) {
-		rec -= fgraph_size(head);
-again:
-		head = fgraph_head(rec);
-		if (likely(fgraph_kind(head) == FGRAPH_FRAME)) {
-			if (likely(((struct fgraph_frame *)rec)->tag == tag))
-				return fgraph_data(rec, head);
-		} else if (fgraph_kind(head) == FGRAPH_ENTRY) {
-			if (((struct fgraph_entry *)rec)->tag == tag)
-				return fgraph_data(rec, head);
-		} else if (fgraph_kind(head) == FGRAPH_CHUNK) {
-			rec = READ_ONCE(((struct fgraph_chunk *)rec)->below);
-			if (!rec)
-				return NULL;
-			goto again;
-		}
-	}
+	return fgraph_find_parent_data(gops, frame);
 }
 EXPORT_SYMBOL_GPL(fgraph_parent_data);
 NOKPROBE_SYMBOL(fgraph_parent_data);

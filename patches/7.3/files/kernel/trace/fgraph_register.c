@@ -31,10 +31,13 @@ DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
 /* The number of users with entryfunc. */
 int ftrace_graph_active;
 
-/* Bits of &fgraph_state.word. Bits 0 to 31 belong to the user: fgraph_get_task_var(). */
+/*
+ * Bits of &fgraph_state.word. Bits 0 to 31 belong to the user: fgraph_get_task_var(). A depth of
+ * more than 65535 calls starts at 0 again.
+ */
 #define FGRAPH_DEPTH_SHIFT	32
-#define FGRAPH_DEPTH_MASK	0xffffUL
 #define FGRAPH_SIZE_SHIFT	48
+#define FGRAPH_SIZE_MASK	GENMASK(63, FGRAPH_SIZE_SHIFT)
 
 /* The private data that fit into the header of a record, in bytes. */
 #define FGRAPH_HEADER_DATA	sizeof_field(struct fgraph_frame, data)
@@ -57,12 +60,14 @@ struct fgraph_state {
  * @gops:	the user
  * @frame:	the call's frame
  * @data:	the user's private data for the call
+ * @inherited:	&fgraph_state.word before entryfunc() is called
  */
 struct fgraph_running {
 	struct fgraph_running	*outer;
 	struct fgraph_ops	*gops;
 	const struct fgraph_frame *frame;
 	void			*data;
+	unsigned long		inherited;
 };
 
 static __always_inline void fgraph_begin(struct fgraph_running *run)
@@ -87,22 +92,21 @@ static struct fgraph_running *fgraph_running(int idx)
 	return likely(run && run->gops->idx == idx) ? run : NULL;
 }
 
-/* Inherit the state of the innermost call around this one that the user has hooked. */
-static __always_inline unsigned int fgraph_inherit(struct fgraph_ops *gops,
-						   const struct fgraph_frame *frame,
-						   struct fgraph_state *state)
+static __always_inline unsigned int fgraph_state_depth(unsigned long word)
 {
-	struct fgraph_state *parent = fgraph_parent_data(gops, frame);
-	unsigned long depth;
+	return (u16)(word >> FGRAPH_DEPTH_SHIFT);
+}
 
-	if (!parent) {
-		state->word = 0;
-		return 0;
-	}
-	depth = (parent->word >> FGRAPH_DEPTH_SHIFT & FGRAPH_DEPTH_MASK) + 1;
-	depth = min(depth, FGRAPH_DEPTH_MASK);
-	state->word = (u32)parent->word | depth << FGRAPH_DEPTH_SHIFT;
-	return depth;
+/*
+ * The first word of a call's state: that of the innermost call around it which the user has
+ * hooked, one call deeper, and nothing reserved.
+ */
+static __always_inline unsigned long fgraph_inherit(struct fgraph_ops *gops,
+						    const struct fgraph_frame *frame)
+{
+	struct fgraph_state *parent = fgraph_find_parent_data(gops, frame);
+
+	return parent ? (parent->word + BIT(FGRAPH_DEPTH_SHIFT)) & ~FGRAPH_SIZE_MASK : 0;
 }
 
 /*
@@ -110,10 +114,14 @@ static __always_inline unsigned int fgraph_inherit(struct fgraph_ops *gops,
  * function in set_graph_function, the calls that the function makes need the word. So the
  * return is wanted nevertheless. What entryfunc() may have reserved is not valid then.
  */
-static noinline int fgraph_refused(struct fgraph_state *state, u32 inherited)
+static noinline int fgraph_refused(struct fgraph_running *run)
 {
-	state->word &= BIT(FGRAPH_SIZE_SHIFT) - 1;
-	return (u32)state->word != inherited;
+	struct fgraph_state *state = run->data;
+
+	if (run->gops->stateless)
+		return 0;
+	state->word &= ~FGRAPH_SIZE_MASK;
+	return state->word != run->inherited;
 }
 NOKPROBE_SYMBOL(fgraph_refused);
 
@@ -122,22 +130,19 @@ static int fgraph_call_entry(struct fgraph_ops *gops, const struct fgraph_frame 
 {
 	struct fgraph_running run = { .gops = gops, .frame = frame, .data = data };
 	struct ftrace_graph_ent ent = { .func = frame->func };
-	struct fgraph_state *state = data;
-	u32 inherited;
 	int ret;
 
 	if (ftrace_graph_is_dead() || unlikely(atomic_read(&current->tracing_graph_pause)))
 		return 0;
 	if (!gops->stateless) {
-		ent.depth = fgraph_inherit(gops, frame, state);
-		inherited = state->word;
+		run.inherited = fgraph_inherit(gops, frame);
+		((struct fgraph_state *)data)->word = run.inherited;
+		ent.depth = fgraph_state_depth(run.inherited);
 	}
 	fgraph_begin(&run);
 	ret = gops->entryfunc(&ent, gops, fregs);
 	fgraph_end(&run);
-	if (!ret && !gops->stateless)
-		return fgraph_refused(state, inherited);
-	return ret;
+	return ret ?: fgraph_refused(&run);
 }
 NOKPROBE_SYMBOL(fgraph_call_entry);
 
@@ -154,8 +159,7 @@ static void fgraph_call_return(struct fgraph_ops *gops, const struct fgraph_fram
 	};
 
 	if (!gops->stateless)
-		ret.depth = ((struct fgraph_state *)data)->word >> FGRAPH_DEPTH_SHIFT &
-			    FGRAPH_DEPTH_MASK;
+		ret.depth = fgraph_state_depth(((struct fgraph_state *)data)->word);
 	fgraph_begin(&run);
 	gops->retfunc(&ret, gops, (struct ftrace_regs *)regs);
 	fgraph_end(&run);
@@ -216,7 +220,7 @@ void *fgraph_reserve_data(int idx, int size_bytes)
 {
 	struct fgraph_running *run = fgraph_running(idx);
 	struct fgraph_state *state;
-	unsigned long size = round_up(size_bytes, sizeof(long));
+	unsigned long size = size_bytes;
 
 	if (!run)
 		return NULL;
@@ -310,9 +314,9 @@ void *fgraph_retrieve_parent_data(int idx, int *size_bytes, int depth)
 unsigned long *fgraph_get_task_var(struct fgraph_ops *gops)
 {
 	static unsigned long unused;
-	struct fgraph_running *run = fgraph_running(gops->idx);
+	struct fgraph_running *run = current->fgraph_running;
 
-	if (WARN_ON_ONCE(!run || gops->stateless))
+	if (WARN_ON_ONCE(!run || run->gops != gops))
 		return &unused;
 	return &((struct fgraph_state *)run->data)->word;
 }
