@@ -15,6 +15,17 @@
 #ifdef CONFIG_FGRAPH
 #include <asm/fgraph.h>
 
+/**
+ * struct fgraph_regs - registers of a function that returns
+ * @regs:	all registers if the call returned to the full trampoline, else a few, see
+ *		fgraph_regs_full(). A struct ftrace_regs holds the same
+ *
+ * Callbacks use fgraph_return_value() and fgraph_get_regs().
+ */
+struct fgraph_regs {
+	struct pt_regs	regs;
+};
+
 void *fgraph_parent_data(struct fgraph_ops *gops,
 			 const struct fgraph_frame *frame);
 int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **users, int max);
@@ -31,6 +42,49 @@ int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **use
 static inline unsigned long fgraph_missed(const struct fgraph_ops *gops, enum fgraph_miss why)
 {
 	return atomic_long_read(&gops->user.missed[why]);
+}
+
+/**
+ * fgraph_get_regs() - all registers of a function that returns
+ * @regs:	the registers that were passed to the return callback
+ *
+ * The instruction pointer is the real return address, and the stack pointer has the value
+ * that it will have there. The callback may write general registers, so the return value,
+ * and flags; changes of other members have no effect.
+ *
+ * Context: return callbacks.
+ *
+ * Return: the registers; NULL if no user of the frame has FGRAPH_FULL_REGS.
+ */
+static __always_inline struct pt_regs *fgraph_get_regs(struct fgraph_regs *regs)
+{
+	return fgraph_regs_full(&regs->regs) ? &regs->regs : NULL;
+}
+
+/**
+ * fgraph_return_value() - the return value of a function
+ * @regs:	the registers that were passed to the return callback
+ *
+ * Context: return callbacks.
+ *
+ * Return: the first return register.
+ */
+static __always_inline unsigned long fgraph_return_value(struct fgraph_regs *regs)
+{
+	return fgraph_regs_value(&regs->regs);
+}
+
+/**
+ * fgraph_return_value_high() - the upper half of a return value of two registers
+ * @regs:	the registers that were passed to the return callback
+ *
+ * Context: return callbacks.
+ *
+ * Return: the second return register, for types that take two.
+ */
+static __always_inline unsigned long fgraph_return_value_high(struct fgraph_regs *regs)
+{
+	return fgraph_regs_value_high(&regs->regs);
 }
 #endif /* CONFIG_FGRAPH */
 

@@ -148,16 +148,16 @@ int fprobe_hook_add(struct fprobe *fp, unsigned long *addrs, int num)
 	user->gops.user.kind = "fprobe";
 	user->gops.user.admit = fprobe_hook_admit;
 	user->gops.user.note_miss = fprobe_hook_miss;
+	fp->user = user;
 	ret = ftrace_set_filter_ips(&user->gops.ops, addrs, num, 0, 0);
 	if (!ret)
 		ret = register_ftrace_graph(&user->gops);
 	if (ret) {
+		fp->user = NULL;
 		ftrace_free_filter(&user->gops.ops);
 		kfree(user);
-		return ret;
 	}
-	fp->user = user;
-	return 0;
+	return ret;
 }
 
 /**
@@ -170,10 +170,27 @@ void fprobe_hook_remove(struct fprobe *fp)
 {
 	struct fprobe_user *user = fp->user;
 
-	fp->user = NULL;
+	WRITE_ONCE(fp->user, NULL);	/* read in fprobe_count_bpf_miss() */
 	WRITE_ONCE(user->fp, NULL);
 	fgraph_user_retire(&user->gops);
 	fgraph_remove_filter(&user->gops);
 	llist_add(&user->list, &fprobe_old_users);
 	schedule_work(&fprobe_free_work);
 }
+
+/**
+ * fprobe_count_bpf_miss() - count that a BPF program did not run, as another one did
+ * @fp:	the fprobe, for whose handler the program is; nothing is counted if it has no exit
+ *	handler
+ *
+ * Context: handlers of @fp.
+ */
+void fprobe_count_bpf_miss(struct fprobe *fp)
+{
+	struct fprobe_user *user = READ_ONCE(fp->user);
+
+	/* fprobe_free_users() waits for the handler. */
+	if (user)
+		fgraph_miss(&user->gops, FGRAPH_MISS_BPF);
+}
+NOKPROBE_SYMBOL(fprobe_count_bpf_miss);

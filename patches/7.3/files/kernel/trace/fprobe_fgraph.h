@@ -8,6 +8,9 @@ struct fprobe;
 #ifdef CONFIG_FGRAPH
 int fprobe_hook_add(struct fprobe *fp, unsigned long *addrs, int num);
 void fprobe_hook_remove(struct fprobe *fp);
+void fprobe_count_bpf_miss(struct fprobe *fp);
+#else
+static inline void fprobe_count_bpf_miss(struct fprobe *fp) { }
 #endif
 
 #endif /* _FPROBE_FGRAPH_H */

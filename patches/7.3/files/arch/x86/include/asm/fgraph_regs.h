@@ -5,61 +5,27 @@
 #ifndef __ASSEMBLER__
 
 #include <linux/compiler_types.h>
-#include <linux/stddef.h>
 #include <asm/ptrace.h>
 
-/**
- * struct fgraph_regs - registers of a function that returns
- * @regs:	all registers, if the call returned to the full trampoline; else only ax, dx, bp,
- *		sp and ip are valid, and cs is 0. This is what struct ftrace_regs holds, too
- *
- * Callbacks use fgraph_return_value() and fgraph_get_regs().
+/*
+ * Has the full trampoline saved the registers of a return? The light one only saves ax, dx, bp, sp and ip,
+ * and sets cs to 0.
  */
-struct fgraph_regs {
-	struct pt_regs	regs;
-};
-
-/**
- * fgraph_get_regs() - all registers of a function that returns
- * @regs:	the registers that were passed to the return callback
- *
- * The instruction pointer is the real return address, and the stack pointer has the value
- * that it will have there. The callback may write general registers, so the return value,
- * and flags; changes of other members have no effect.
- *
- * Context: return callbacks.
- *
- * Return: the registers; NULL if no user of the frame has FGRAPH_FULL_REGS.
- */
-static __always_inline struct pt_regs *fgraph_get_regs(struct fgraph_regs *regs)
+static __always_inline bool fgraph_regs_full(const struct pt_regs *regs)
 {
-	return regs->regs.cs ? &regs->regs : NULL;
+	return regs->cs;
 }
 
-/**
- * fgraph_return_value() - the return value of a function
- * @regs:	the registers that were passed to the return callback
- *
- * Context: return callbacks.
- *
- * Return: the first return register.
- */
-static __always_inline unsigned long fgraph_return_value(struct fgraph_regs *regs)
+/* The first return register. */
+static __always_inline unsigned long fgraph_regs_value(const struct pt_regs *regs)
 {
-	return regs->regs.ax;
+	return regs->ax;
 }
 
-/**
- * fgraph_return_value_high() - the upper half of a return value of two registers
- * @regs:	the registers that were passed to the return callback
- *
- * Context: return callbacks.
- *
- * Return: the second return register, for types that take two.
- */
-static __always_inline unsigned long fgraph_return_value_high(struct fgraph_regs *regs)
+/* The second return register. */
+static __always_inline unsigned long fgraph_regs_value_high(const struct pt_regs *regs)
 {
-	return regs->regs.dx;
+	return regs->dx;
 }
 
 #endif /* __ASSEMBLER__ */
