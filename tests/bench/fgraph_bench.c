@@ -409,36 +409,63 @@ static void fgraph_return_walk(RETURN_ARGS)
 	}
 }
 
-static struct fgraph_ops *add_graphs(int nr, char *name, size_t data)
+static struct fgraph_ops *new_graphs(int nr, char *name)
 {
 	struct fgraph_ops *gops = kcalloc(nr, sizeof(*gops), GFP_KERNEL);
+	int i;
+
+	for (i = 0; gops && i < nr; i++)
+		graph_filter(&gops[i], name);
+	return gops;
+}
+
+/* Users that cannot be registered have no callback afterwards. */
+static void register_graphs(struct fgraph_ops *gops, int nr, size_t data)
+{
 	int i;
 
 	for (i = 0; gops && i < nr; i++) {
 		gops[i].entryfunc = data ? fgraph_entry_data : fgraph_entry;
 		gops[i].retfunc = walk_at_return ? fgraph_return_walk : fgraph_return;
-		graph_filter(&gops[i], name);
 		if (graph_register(&gops[i], data)) {
 			pr_info("fgraph_bench: only %d users of function graph\n", i);
+			gops[i].entryfunc = NULL;
 			break;
 		}
 	}
-	/* The rest is not registered: marked by having no callback. */
-	for (; gops && i < nr; i++)
-		gops[i].entryfunc = NULL;
-	return gops;
 }
 
-static void del_graphs(struct fgraph_ops *gops, int nr)
+static void unregister_graphs(struct fgraph_ops *gops, int nr)
 {
 	int i;
 
 	for (i = 0; gops && i < nr; i++) {
 		if (gops[i].entryfunc)
 			graph_unregister(&gops[i]);
-		graph_free(&gops[i]);
 	}
+}
+
+static void free_graphs(struct fgraph_ops *gops, int nr)
+{
+	int i;
+
+	for (i = 0; gops && i < nr; i++)
+		graph_free(&gops[i]);
 	kfree(gops);
+}
+
+static struct fgraph_ops *add_graphs(int nr, char *name, size_t data)
+{
+	struct fgraph_ops *gops = new_graphs(nr, name);
+
+	register_graphs(gops, nr, data);
+	return gops;
+}
+
+static void del_graphs(struct fgraph_ops *gops, int nr)
+{
+	unregister_graphs(gops, nr);
+	free_graphs(gops, nr);
 }
 
 static void row_graph(const char *row, int nr, size_t data, bool no, int others)
@@ -531,25 +558,31 @@ static void row_unwind(const char *row, bool hooked, bool at_return, int depth)
 	del_graphs(gops, 1);
 }
 
-/* So many users come and go, each of the target: in ticks a user. */
-static void row_register(const char *row, bool kretprobe, int nr)
+static void print_register(const char *row, unsigned long begin, int nr)
 {
-	struct fgraph_ops *gops = NULL;
-	struct kretprobe *rp = NULL;
-	unsigned long t = ticks();
+	pr_info("fgraph_bench: = %s %lu.00\n", row, (ticks() - begin) / nr);
+}
 
-	if (kretprobe) {
-		rp = add_kretprobes(nr, target_name, false);
-		del_kretprobes(rp, nr);
-	} else {
-		gops = add_graphs(nr, target_name, 0);
-		/* Nobody who could not be registered has a callback. */
-		if (!gops || !gops[nr - 1].entryfunc)
-			t = 0;
-		del_graphs(gops, nr);
-	}
-	if (t)
-		pr_info("fgraph_bench: = %s %lu.00\n", row, (ticks() - t) / nr);
+/* So many users come and go, each of the target: in ticks a user. */
+static void row_register_kretprobe(const char *row, int nr)
+{
+	unsigned long begin = ticks();
+
+	del_kretprobes(add_kretprobes(nr, target_name, false), nr);
+	print_register(row, begin, nr);
+}
+
+/* Their filters are set before, by name. Kernels with one user have no filter to set. */
+static void row_register_graph(const char *row, int nr)
+{
+	struct fgraph_ops *gops = new_graphs(nr, target_name);
+	unsigned long begin = ticks();
+
+	register_graphs(gops, nr, 0);
+	unregister_graphs(gops, nr);
+	if (gops && gops[nr - 1].entryfunc)
+		print_register(row, begin, nr);
+	free_graphs(gops, nr);
 }
 
 static int set_row(const char *val, const struct kernel_param *param)
@@ -606,9 +639,9 @@ static int set_row(const char *val, const struct kernel_param *param)
 	else if (sscanf(row, "unwind-plain*%d", &nr) == 1)
 		row_unwind(row, false, false, nr);
 	else if (sscanf(row, "register-kretprobe*%d", &nr) == 1)
-		row_register(row, true, nr);
+		row_register_kretprobe(row, nr);
 	else if (sscanf(row, "register-graph*%d", &nr) == 1)
-		row_register(row, false, nr);
+		row_register_graph(row, nr);
 	else
 		return -EINVAL;
 	return 0;

@@ -46,6 +46,19 @@ trace-cmd report -R "$W/args.dat" 2>/dev/null | grep -c 'values=\|args=' >"$W/ra
 echo "raw lines with the new fields: $(cat "$W/raw")"
 trace-cmd reset >/dev/null 2>&1
 
+# A call within which nothing is traced is one event, of which trace-cmd shows the closing line.
+if [ -e $T/options/funcgraph-leaf ]; then
+	trace-cmd record -o "$W/leaf.dat" -p function_graph -O funcgraph-leaf -l $F -l do_nanosleep \
+		calls 3 20 5 >"$W/record" 2>&1 || { cat "$W/record"; fail "record with funcgraph-leaf"; }
+	trace-cmd report "$W/leaf.dat" >"$W/report" 2>/dev/null || fail "report with funcgraph-leaf"
+	sed -n 1,6p "$W/report"
+	same "leaf: entries of $F" "$(lines "$W/report" calls "funcgraph_entry: .*\\| +$F\\(\\) \\{")" $n
+	same "leaf: entries of do_nanosleep" "$(lines "$W/report" calls 'funcgraph_entry: .*do_nanosleep')" 0
+	same "leaf: returns of both" "$(lines "$W/report" calls 'funcgraph_exit: ')" $((2 * n))
+	trace-cmd reset >/dev/null 2>&1
+	echo 0 >$T/options/funcgraph-leaf
+fi
+
 # Two graphs at once, with a filter each; of both, only what a's filter has is in a.
 if ! mkdir $T/instances/probe || ! grep -qw function_graph $T/instances/probe/available_tracers; then
 	rmdir $T/instances/probe
