@@ -3,7 +3,7 @@
 # space, interrupted at every instruction, and random sequences compared with a model.
 # For arm64 they run under qemu-user, if that is installed.
 #
-# With an argument, run that target of its Makefile instead: "user-space.sh bench".
+# With an argument, run that target of its Makefile instead: "user-space.sh fuzz".
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/../scripts/common.sh"
 locate

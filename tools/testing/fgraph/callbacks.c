@@ -17,7 +17,7 @@ int model_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void 
 
 	write_data(e, data);
 	model_callback(e->refused);
-	return !e->refused || !gops->retfunc;
+	return !e->refused || !fgraph_retfunc(gops);
 }
 
 void model_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,

@@ -171,8 +171,8 @@ int model_register(struct user *u, size_t data_size, unsigned int flags, bool tr
 {
 	int ret;
 
-	u->gops.entryfunc = u->silent ? NULL : model_entry;
-	u->gops.retfunc = !u->silent && u->veto == 0xff ? NULL : model_return;
+	set_callbacks(&u->gops, u->silent ? NULL : model_entry,
+		      !u->silent && u->veto == 0xff ? NULL : model_return);
 	u->gops.data_size = data_size;
 	u->gops.flags = flags;
 	u->traced = traced;
@@ -679,13 +679,14 @@ void model_leave(struct call *c)
 			while (fgraph_full_retp(regs) != c->retp)
 				regs = (void *)regs - sizeof(long);
 			memset(regs, 0, sizeof(*regs));
+			set_full(regs);
 			regs_return_value(regs) = c->func;
 			ret = STEP(fgraph_return_full(regs));
 		} else {
-			unsigned long light[FGRAPH_REGS_SIZE / sizeof(long)] = { };
+			unsigned long light[LIGHT_REGS_SIZE / sizeof(long)] = { };
 			struct fgraph_regs *regs = (void *)light;
 
-			regs->value[0] = c->func;
+			set_return_value(regs, c->func);
 			expect(addr == (unsigned long)fgraph_trampoline_light);
 			ret = STEP(fgraph_return_light(c->retp, regs));
 		}

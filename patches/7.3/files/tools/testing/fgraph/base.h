@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the tests need that differs between kernels. */
+#ifndef _BASE_H
+#define _BASE_H
+
+#include <linux/fgraph.h>
+
+static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
+				 fgraph_return_t ret)
+{
+	gops->on_entry = entry;
+	gops->on_return = ret;
+}
+
+/* The full trampoline passes these registers: it leaves what fgraph_get_regs() looks at. */
+static inline void set_full(struct pt_regs *regs)
+{
+#ifdef __x86_64__
+	regs->cs = 0x10;
+#else
+	regs->pstate = 5;
+#endif
+}
+
+/* The size of struct fgraph_regs on the stack of the light trampoline, in bytes. */
+#define LIGHT_REGS_SIZE	sizeof(struct fgraph_regs)
+
+/* Sets what fgraph_return_value() gives for the registers of the light trampoline. */
+static inline void set_return_value(struct fgraph_regs *regs, unsigned long value)
+{
+	regs_return_value(&regs->regs) = value;
+}
+
+#endif /* _BASE_H */

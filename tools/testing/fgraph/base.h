@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the tests need that differs between kernels. */
+#ifndef _BASE_H
+#define _BASE_H
+
+#include <linux/fgraph.h>
+
+static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
+				 fgraph_return_t ret)
+{
+	gops->entryfunc = entry;
+	gops->retfunc = ret;
+}
+
+/* The full trampoline passes these registers. */
+static inline void set_full(struct pt_regs *regs)
+{
+}
+
+/* The size of struct fgraph_regs on the stack of the light trampoline, in bytes. */
+#define LIGHT_REGS_SIZE	FGRAPH_REGS_SIZE
+
+/* Sets what fgraph_return_value() gives for the registers of the light trampoline. */
+static inline void set_return_value(struct fgraph_regs *regs, unsigned long value)
+{
+	regs->value[0] = value;
+}
+
+#endif /* _BASE_H */
