@@ -123,9 +123,13 @@ extern struct task_struct *fake_tasks;
 #define current			READ_ONCE(fake_current)
 #define for_each_process_thread(g, t) \
 	for (struct task_struct *__t = fake_tasks; ((g) = (t) = __t); __t = __t->next)
-#define idle_task(cpu)		((struct task_struct *)NULL)
 #define rcu_read_lock()		do { } while (0)
 #define rcu_read_unlock()	do { } while (0)
+
+static inline struct task_struct *idle_task(int cpu)
+{
+	return NULL;
+}
 
 static inline void *task_stack_page(struct task_struct *t)
 {
@@ -228,9 +232,14 @@ struct work_struct {
 
 #define DECLARE_WORK(w, f)	struct work_struct w = { .func = (f) }
 #define INIT_WORK(w, f)		(*(w) = (struct work_struct){ .func = (f) })
-#define schedule_work_on(cpu, w) schedule_work(w)
 
 void schedule_work(struct work_struct *work);
+
+static inline void schedule_work_on(int cpu, struct work_struct *work)
+{
+	schedule_work(work);
+}
+
 void flush_work(struct work_struct *work);
 
 /* Run all pending irq_works, or works. */
