@@ -101,7 +101,10 @@ enum fgraph_miss {
 	 * not watch, or by the handler of a kprobe.
 	 */
 	FGRAPH_MISS_NESTED,
-	/* The user was told, but another BPF program was running on this CPU. */
+	/*
+	 * The user was told, but its BPF program was skipped, as another one or an operation on a
+	 * map was under way on this CPU.
+	 */
 	FGRAPH_MISS_BPF,
 	/* The number of causes. */
 	FGRAPH_NR_MISSES,

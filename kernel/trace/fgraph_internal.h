@@ -39,22 +39,30 @@ static __always_inline unsigned long fgraph_context(void)
 	return FGRAPH_INSIDE | (unsigned long)preempt_count() << FGRAPH_COUNT_SHIFT;
 }
 
+/*
+ * The next record below @rec that a user has in a frame: of the innermost call around the one of
+ * @rec whose return it wants. NULL if there is none.
+ */
+static __always_inline const void *fgraph_find_parent(struct fgraph_ops *gops, const void *rec)
+{
+	while ((rec = fgraph_below(rec))) {
+		enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
+
+		/* struct fgraph_frame has @tag at the same place. */
+		if ((kind == FGRAPH_FRAME || kind == FGRAPH_ENTRY) &&
+		    ((struct fgraph_entry *)rec)->tag == gops->user.tag)
+			break;
+	}
+	return rec;
+}
+
 /* See fgraph_parent_data(). */
 static __always_inline void *fgraph_find_parent_data(struct fgraph_ops *gops,
 						     const struct fgraph_frame *frame)
 {
-	const void *rec = frame;
+	const void *rec = fgraph_find_parent(gops, frame);
 
-	while ((rec = fgraph_below(rec))) {
-		unsigned long head = fgraph_head(rec);
-
-		if (fgraph_kind(head) != FGRAPH_FRAME && fgraph_kind(head) != FGRAPH_ENTRY)
-			continue;
-		/* struct fgraph_frame has @tag at the same place. */
-		if (((struct fgraph_entry *)rec)->tag == gops->user.tag)
-			return fgraph_data(rec, head);
-	}
-	return NULL;
+	return rec ? fgraph_data(rec, fgraph_head(rec)) : NULL;
 }
 
 /* fgraph_query.c */

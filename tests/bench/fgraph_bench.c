@@ -302,6 +302,8 @@ static bool refuse;
 #define RETURN_ARGS	struct fgraph_ops *gops, const struct fgraph_frame *frame, \
 			void *data, struct fgraph_regs *regs
 
+static void graph_find(void) { }
+
 static int graph_register(struct fgraph_ops *gops, size_t data)
 {
 	gops->data_size = data;
@@ -357,13 +359,15 @@ static void *(*do_reserve)(int idx, int size);
 #define RETURN_ARGS	struct ftrace_graph_ret *ret
 #endif
 
+static void graph_find(void)
+{
+	do_register = symbol("register_ftrace_graph");
+	do_unregister = symbol("unregister_ftrace_graph");
+	do_reserve = symbol("fgraph_reserve_data");
+}
+
 static int graph_register(struct fgraph_ops *gops, size_t data)
 {
-	if (!do_register) {
-		do_register = symbol("register_ftrace_graph");
-		do_unregister = symbol("unregister_ftrace_graph");
-		do_reserve = symbol("fgraph_reserve_data");
-	}
 	return do_register && do_unregister ? do_register(gops) : -ENOENT;
 }
 
@@ -697,6 +701,7 @@ MODULE_PARM_DESC(row, "what to measure");
 
 static int __init fgraph_bench_init(void)
 {
+	graph_find();
 	empty[0] = per_call();
 	target = fgraph_bench_hidden;
 	empty[1] = per_call();

@@ -12,7 +12,7 @@ static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
 	gops->retfunc = ret;
 }
 
-/* The full trampoline passes these registers. */
+/* Make registers look as the full trampoline leaves them: &fgraph_regs.full says so here. */
 static inline void set_full(struct pt_regs *regs)
 {
 }

@@ -27,7 +27,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CORE = os.path.join(HERE, '../../../kernel/trace')
-FILES = ['fgraph.c', 'fgraph_context.c', 'fgraph_query.c', 'fgraph_stack.c', 'fgraph_stack.h', 'fgraph_users.c', 'fgraph_reserve.c']
+FILES = ['fgraph.c', 'fgraph_context.c', 'fgraph_internal.h', 'fgraph_query.c', 'fgraph_stack.c',
+         'fgraph_stack.h', 'fgraph_users.c', 'fgraph_reserve.c']
 
 # Each operator has a name, a pattern in a line of code, and what that becomes.
 OPERATORS = [

@@ -18,7 +18,8 @@
 /**
  * struct fgraph_regs - registers of a function that returns
  * @regs:	all registers if the call returned to the full trampoline, else a few, see
- *		fgraph_regs_full(). A struct ftrace_regs holds the same
+ *		fgraph_regs_full(). retfunc() and exit handlers get them as a struct
+ *		ftrace_regs, which begins alike
  *
  * Callbacks use fgraph_return_value() and fgraph_get_regs().
  */

@@ -60,7 +60,8 @@ struct fgraph_state {
  * @gops:	the user
  * @frame:	the call's frame
  * @data:	the user's private data for the call
- * @inherited:	&fgraph_state.word before entryfunc() is called
+ * @inherited:	&fgraph_state.word before entryfunc() is called; not set for retfunc(), nor for
+ *		a user that is &fgraph_ops.stateless
  */
 struct fgraph_running {
 	struct fgraph_running	*outer;
@@ -98,8 +99,8 @@ static __always_inline unsigned int fgraph_state_depth(unsigned long word)
 }
 
 /*
- * The first word of a call's state: that of the innermost call around it which the user has
- * hooked, one call deeper, and nothing reserved.
+ * The initial &fgraph_state.word of a call: that of the innermost call around it which the user
+ * has hooked, one call deeper, and with nothing reserved.
  */
 static __always_inline unsigned long fgraph_inherit(struct fgraph_ops *gops,
 						    const struct fgraph_frame *frame)
@@ -227,7 +228,7 @@ void *fgraph_reserve_data(int idx, int size_bytes)
 	if (run->gops->stateless)
 		return WARN_ON_ONCE(size > run->gops->data_size) ? NULL : run->data;
 	state = run->data;
-	if (WARN_ON_ONCE(size + sizeof(*state) > run->gops->data_size) ||
+	if (WARN_ON_ONCE(size > run->gops->data_size - sizeof(*state)) ||
 	    state->word >> FGRAPH_SIZE_SHIFT)
 		return NULL;
 	state->word |= size << FGRAPH_SIZE_SHIFT;
@@ -287,21 +288,17 @@ void *fgraph_retrieve_parent_data(int idx, int *size_bytes, int depth)
 
 	if (!run || depth <= 0)
 		return fgraph_retrieve_data(idx, size_bytes);
-	for (rec = fgraph_below(run->frame); rec; rec = fgraph_below(rec)) {
-		unsigned long head = fgraph_head(rec);
-
-		if (fgraph_kind(head) != FGRAPH_FRAME && fgraph_kind(head) != FGRAPH_ENTRY)
-			continue;
-		/* struct fgraph_frame has @tag at the same place. */
-		if (((struct fgraph_entry *)rec)->tag == run->gops->user.tag && !--depth)
-			return fgraph_reserved(run->gops, fgraph_data(rec, head), size_bytes);
-	}
-	return NULL;
+	rec = run->frame;
+	while (rec && depth--)
+		rec = fgraph_find_parent(run->gops, rec);
+	if (!rec)
+		return NULL;
+	return fgraph_reserved(run->gops, fgraph_data(rec, fgraph_head(rec)), size_bytes);
 }
 
 /**
  * fgraph_get_task_var() - find a user's word for the current task
- * @gops:	the user, not &fgraph_ops.stateless
+ * @gops:	the user, which must not be &fgraph_ops.stateless: that is not checked
  *
  * The word is 0 in calls that are not in another call of this user. What entryfunc() writes
  * holds for the calls that the function makes, until it returns. If entryfunc() changes the

@@ -179,7 +179,7 @@ void fprobe_hook_remove(struct fprobe *fp)
 }
 
 /**
- * fprobe_count_bpf_miss() - count that a BPF program did not run, as another one did
+ * fprobe_count_bpf_miss() - count that a BPF program was skipped, see FGRAPH_MISS_BPF
  * @fp:	the fprobe, for whose handler the program is; nothing is counted if it has no exit
  *	handler
  *

@@ -12,7 +12,7 @@ static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
 	gops->on_return = ret;
 }
 
-/* The full trampoline passes these registers: it leaves what fgraph_get_regs() looks at. */
+/* Make registers look as the full trampoline leaves them: fgraph_get_regs() looks at one. */
 static inline void set_full(struct pt_regs *regs)
 {
 #ifdef __x86_64__

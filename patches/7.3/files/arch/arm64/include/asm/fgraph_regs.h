@@ -12,8 +12,8 @@
 #include <asm/ptrace.h>
 
 /*
- * Has the full trampoline saved the registers of a return? The light one only saves
- * x0 to x7, x29, x30, sp and pc, and sets pstate to 0.
+ * Has the full trampoline saved the registers of a return? After the light one only x0 to x7,
+ * x29, x30, sp and pc are valid, and pstate is 0.
  */
 static __always_inline bool fgraph_regs_full(const struct pt_regs *regs)
 {
