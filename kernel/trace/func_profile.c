@@ -102,7 +102,8 @@ struct profile_cpu {
 /**
  * struct func_profile - the profiler of an instance, or of the top level
  * @tr:		the instance
- * @gops:	what is called; or @ops, if functions have no return hooks
+ * @gops:	what is called at entry and return
+ * @ops:	what is called at entry, if functions have no return hooks
  * @lock:	protects the memory of the records, and clearing them
  * @enabled:	callbacks may run. Written with trace_types_lock and @lock held
  * @cleared:	when the records were cleared last, by trace_clock_local()
