@@ -8,8 +8,8 @@
 #include <asm/ptrace.h>
 
 /*
- * Has the full trampoline saved the registers of a return? After the light one only ax, dx, bp, sp and ip
- * are valid, and cs is 0.
+ * Has the full trampoline saved the registers of a return? After the light one only ax, dx, bp,
+ * sp and ip are valid, and cs is 0.
  */
 static __always_inline bool fgraph_regs_full(const struct pt_regs *regs)
 {
