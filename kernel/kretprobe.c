@@ -302,7 +302,8 @@ struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p)
 	rp->armed = false;
 	/* The kretprobe is not armed yet, so its callbacks can still be changed. */
 	if (rp->entry_handler) {
-		fgraph_set_entryfunc(&rp->fgraph, kretprobe_ftrace_entry);
+		fgraph_set_callbacks(&rp->fgraph, kretprobe_ftrace_entry,
+				     fgraph_retfunc(&rp->fgraph));
 		rp->fgraph.flags |= FGRAPH_ENTRY_REGS;
 	}
 	return bucket(p);

@@ -415,7 +415,7 @@ static void init_user(struct test_user *u, const char *name)
 {
 	memset(u, 0, sizeof(*u));
 	use_filter(&u->gops, &u->filter);
-	set_callbacks(&u->gops, user_entry, user_return);
+	fgraph_set_callbacks(&u->gops, user_entry, user_return);
 	u->gops.data_size = 16;
 	u->gops.name = name;
 }
@@ -564,7 +564,7 @@ static void test_errors(void)
 	u.gops.data_size = FGRAPH_MAX_DATA_SIZE + 1;
 	check_error(register_ftrace_graph(&u.gops), -E2BIG);
 	u.gops.data_size = 16;
-	set_callbacks(&u.gops, NULL, NULL);
+	fgraph_set_callbacks(&u.gops, NULL, NULL);
 	check_error(register_ftrace_graph(&u.gops), -EINVAL);
 	check_error(unregister_ftrace_graph(&u.gops), -ENOENT);
 

@@ -33,9 +33,12 @@ static __always_inline fgraph_return_t fgraph_retfunc(const struct fgraph_ops *g
 /* Initialise the callbacks of a user. */
 #define FGRAPH_CALLBACKS(entry, ret)	.entryfunc = (entry), .retfunc = (ret)
 
-static inline void fgraph_set_entryfunc(struct fgraph_ops *gops, fgraph_entry_t entryfunc)
+/* Change the callbacks of a user that is not registered, or not called yet. */
+static inline void fgraph_set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entryfunc,
+					fgraph_return_t retfunc)
 {
 	gops->entryfunc = entryfunc;
+	gops->retfunc = retfunc;
 }
 
 /* The filter of a user, or NULL. */

@@ -333,7 +333,7 @@ static void hook_recursion(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		set_callbacks(&users[i].gops, parent_entry, parent_return);
+		fgraph_set_callbacks(&users[i].gops, parent_entry, parent_return);
 		users[i].gops.data_size = 8 + 100 * i;
 		hook(test, &users[i], t->nest);
 	}
@@ -437,7 +437,7 @@ static void hook_stack_trace(struct kunit *test)
 	struct hook_user *u = &users[0], *other = &users[1];
 	int round;
 
-	set_callbacks(&u->gops, NULL, trace_return);
+	fgraph_set_callbacks(&u->gops, NULL, trace_return);
 	for (round = 0; round < 2; round++) {
 		u->gops.flags = round ? FGRAPH_FULL_REGS : 0;
 		hook(test, u, t->inner, t->middle);
@@ -710,7 +710,7 @@ static void hook_callback_hooked(struct kunit *test)
 
 	if (via_of(test) != VIA_FTRACE)
 		kunit_skip(test, "kprobes prevent recursion themselves");
-	set_callbacks(&u->gops, count_entry, call_hooked_return);
+	fgraph_set_callbacks(&u->gops, count_entry, call_hooked_return);
 	hook(test, u, t->add, t->call);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
 	KUNIT_EXPECT_GE(test, u->value, 1);
@@ -760,7 +760,7 @@ static void hook_unfiltered(struct kunit *test)
 	if (via_of(test) != VIA_FTRACE)
 		kunit_skip(test, "only ftrace calls users of all functions");
 	own_calls(t);
-	set_callbacks(&u->gops, call_own_inner_entry, count_return);
+	fgraph_set_callbacks(&u->gops, call_own_inner_entry, count_return);
 	hook(test, u);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&plain_ops), 0);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
@@ -801,7 +801,7 @@ static void hook_callback_breakpoint(struct kunit *test)
 	kp.addr = (void *)fgraph_kunit_hidden.add;
 	kp.post_handler = user_post_handler;
 	KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
-	set_callbacks(&u->gops, call_breakpoint_entry, count_return);
+	fgraph_set_callbacks(&u->gops, call_breakpoint_entry, count_return);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(own_filter(u), BREAKPOINT_HANDLER,
 						strlen(BREAKPOINT_HANDLER), 0), 0);
 	hook(test, u, t->add);
@@ -824,7 +824,7 @@ static void hook_register_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), -ENOENT);
 	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -EINVAL);
 	u->gops.data_size = FGRAPH_MAX_DATA_SIZE + 1;
-	set_callbacks(&u->gops, NULL, note_return);
+	fgraph_set_callbacks(&u->gops, NULL, note_return);
 	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -E2BIG);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), -ENOENT);
 	/* The address of a variable, not of a function. */
@@ -875,7 +875,7 @@ static void hook_interrupted(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, h);
 	for (i = 0; i < 3; i++) {
-		set_callbacks(&users[i].gops, count_entry, count_return);
+		fgraph_set_callbacks(&users[i].gops, count_entry, count_return);
 		users[i].gops.data_size = 8 + 300 * i;
 		users[i].gops.flags = i == 1 ? FGRAPH_FULL_REGS : 0;
 		hook(test, &users[i], t->nest, t->add);
@@ -923,7 +923,7 @@ static void hook_come_and_go(struct kunit *test)
 	struct hook_user *stays = &users[4], *u;
 	int i;
 
-	set_callbacks(&stays->gops, count_entry, count_return);
+	fgraph_set_callbacks(&stays->gops, count_entry, count_return);
 	stays->gops.flags = FGRAPH_FULL_REGS;
 	stays->gops.data_size = 50;
 	hook(test, stays, t->middle);
@@ -937,7 +937,7 @@ static void hook_come_and_go(struct kunit *test)
 		u = &users[i % 4];
 		unhook(u);
 		clear(u, 1);
-		set_callbacks(&u->gops, count_entry, count_return);
+		fgraph_set_callbacks(&u->gops, count_entry, count_return);
 		u->gops.data_size = i * 40;
 		u->gops.flags = i % 3 ? 0 : FGRAPH_FULL_REGS;
 		if (i % 2)

@@ -18,13 +18,6 @@ static inline void use_filter(struct fgraph_ops *gops, struct ftrace_ops *filter
 	gops->filter = filter;
 }
 
-static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
-				 fgraph_return_t ret)
-{
-	gops->entryfunc = entry;
-	gops->retfunc = ret;
-}
-
 /* A function that handles each breakpoint, called before kprobes check for recursion. */
 #ifdef CONFIG_ARM64
 #define BREAKPOINT_HANDLER	"kprobe_breakpoint_handler"

@@ -256,8 +256,8 @@ static __maybe_unused int try_hook(struct hook_user *u, void **func)
 {
 	int i, ret;
 
-	set_callbacks(&u->gops, fgraph_entryfunc(&u->gops) ?: note_entry,
-		      fgraph_retfunc(&u->gops) ?: note_return);
+	fgraph_set_callbacks(&u->gops, fgraph_entryfunc(&u->gops) ?: note_entry,
+			     fgraph_retfunc(&u->gops) ?: note_return);
 	u->gops.name = "kunit";
 #if FGRAPH_KUNIT_FTRACE
 	if (u->via == VIA_FTRACE) {

@@ -25,7 +25,7 @@ static void users_errors(struct kunit *test)
 	/* Errors must not change anything. */
 	KUNIT_EXPECT_EQ(test, fgraph_user_add(&gops), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fgraph_user_retire(&gops), -ENOENT);
-	set_callbacks(&gops, NULL, take_nothing);
+	fgraph_set_callbacks(&gops, NULL, take_nothing);
 	gops.data_size = FGRAPH_MAX_DATA_SIZE + 1;
 	copy = gops;
 	KUNIT_EXPECT_EQ(test, fgraph_user_add(&gops), -E2BIG);
@@ -95,7 +95,7 @@ static void users_many(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, gops);
 	for (i = 0; i < nr; i++) {
-		set_callbacks(&gops[i], NULL, take_nothing);
+		fgraph_set_callbacks(&gops[i], NULL, take_nothing);
 		ret |= fgraph_user_add(&gops[i]);
 	}
 	KUNIT_EXPECT_EQ(test, ret, 0);

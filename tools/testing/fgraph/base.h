@@ -5,13 +5,6 @@
 
 #include <linux/fgraph.h>
 
-static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
-				 fgraph_return_t ret)
-{
-	gops->entryfunc = entry;
-	gops->retfunc = ret;
-}
-
 /* Make registers look as the full trampoline leaves them: &fgraph_regs.full says so here. */
 static inline void set_full(struct pt_regs *regs)
 {

@@ -171,8 +171,8 @@ int model_register(struct user *u, size_t data_size, unsigned int flags, bool tr
 {
 	int ret;
 
-	set_callbacks(&u->gops, u->silent ? NULL : model_entry,
-		      !u->silent && u->veto == 0xff ? NULL : model_return);
+	fgraph_set_callbacks(&u->gops, u->silent ? NULL : model_entry,
+			     !u->silent && u->veto == 0xff ? NULL : model_return);
 	u->gops.data_size = data_size;
 	u->gops.flags = flags;
 	u->traced = traced;

@@ -405,7 +405,7 @@ static void fgraph_put_sched_switch(struct fgraph_ops *gops)
 }
 
 /* Have the core call entryfunc() and retfunc(). */
-static void fgraph_set_callbacks(struct fgraph_ops *gops)
+static void fgraph_adapt_callbacks(struct fgraph_ops *gops)
 {
 	/* What may be reserved without saying so fits into the header of a record. */
 	gops->data_size = max(gops->data_size, FGRAPH_HEADER_DATA);
@@ -454,7 +454,7 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 	int ret;
 
 	if (gops->entryfunc)
-		fgraph_set_callbacks(gops);
+		fgraph_adapt_callbacks(gops);
 	ret = fgraph_user_add(gops);
 	if (ret)
 		return ret;

@@ -5,13 +5,6 @@
 
 #include <linux/fgraph.h>
 
-static inline void set_callbacks(struct fgraph_ops *gops, fgraph_entry_t entry,
-				 fgraph_return_t ret)
-{
-	gops->on_entry = entry;
-	gops->on_return = ret;
-}
-
 /* Make registers look as the full trampoline leaves them: fgraph_get_regs() looks at one. */
 static inline void set_full(struct pt_regs *regs)
 {
