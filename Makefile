@@ -20,7 +20,7 @@ help:
 	@echo 'make build      the kernel, its modules and the guest'
 	@echo "make run        boot it and run CMD='...' as root; FILES=DIR is /mnt/files there"
 	@echo 'make shell      boot it and give a shell'
-	@echo 'make demo       what the series does, in one boot'
+	@echo 'make demo       what the series does, in one boot of it and one of the base kernel'
 	@echo 'make test       everything that is tested, in guests of both architectures, or of ARCH'
 	@echo '                CLIENTS=1: and trace-cmd, perf, bpftrace, libbpf... (make setup CLIENTS=1)'
 	@echo '                DEBUG=1: and kernels with KASAN, lockdep, kmemleak, with KCSAN'

@@ -31,6 +31,20 @@ static inline void use_filter(struct fgraph_ops *gops, struct ftrace_ops *filter
 /* What a generator of parameters for KUNIT_CASE_PARAM() is passed. */
 #define GENERATOR_PARAMS	const void *prev, char *desc
 
+/* What handlers of fprobes are passed, and how they use @regs. */
+#define FPROBE_PARAMS	struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data
+#define fprobe_argument(regs, n)	regs_get_kernel_argument(regs, n)
+#define fprobe_return_value(regs)	regs_return_value(regs)
+#define fprobe_set_return_value(regs, value)	regs_set_return_value(regs, value)
+#define fprobe_override(regs)	override_function_with_return(regs)
+
+/* The type of an entry handler, and what it returns to have the exit handler called. */
+#define FPROBE_ENTRY_TYPE	void
+#define FPROBE_WANT_EXIT
+
+/* How many of @n misses where RCU does not watch &fprobe.nmissed counts. */
+#define FPROBE_IDLE_MISSES(n)	(n)
+
 static inline void setup_timer(struct hrtimer *timer,
 			       enum hrtimer_restart (*function)(struct hrtimer *),
 			       enum hrtimer_mode mode)

@@ -30,6 +30,24 @@ static inline void use_filter(struct fgraph_ops *gops, struct ftrace_ops *filter
 /* What a generator of parameters for KUNIT_CASE_PARAM() is passed. */
 #define GENERATOR_PARAMS	struct kunit *test, const void *prev, char *desc
 
+/* What handlers of fprobes are passed, and how they use @regs. */
+#define FPROBE_PARAMS	struct fprobe *fp, unsigned long ip, unsigned long ret_ip, \
+			struct ftrace_regs *regs, void *data
+#define fprobe_argument(regs, n)	ftrace_regs_get_argument(regs, n)
+#define fprobe_return_value(regs)	ftrace_regs_get_return_value(regs)
+#define fprobe_set_return_value(regs, value)	ftrace_regs_set_return_value(regs, value)
+#define fprobe_override(regs)	ftrace_override_function_with_return(regs)
+
+/* The type of an entry handler, and what it returns to have the exit handler called. */
+#define FPROBE_ENTRY_TYPE	int
+#define FPROBE_WANT_EXIT	0
+
+/*
+ * How many of @n misses where RCU does not watch &fprobe.nmissed counts: none, as the fprobe may be
+ * freed there. &fgraph_user.missed has them.
+ */
+#define FPROBE_IDLE_MISSES(n)	0
+
 static inline void setup_timer(struct hrtimer *timer,
 			       enum hrtimer_restart (*function)(struct hrtimer *),
 			       enum hrtimer_mode mode)
