@@ -7,9 +7,6 @@ $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval ove
 
 # Refuse these targets at once: their scripts refuse other bases, too, but only after a
 # long build.
-only61 := $(filter torture,$(MAKECMDGOALS))
-$(if $(only61),$(if $(filter-out 6.1,$(BASE)),$(error BASE=$(BASE): make $(only61) is for 6.1 alone so far)))
-
 # A tree that TREE names is built as it is, without applying the series.
 tree := $(if $(TREE),,tree)
 
@@ -35,7 +32,7 @@ help:
 	@echo 'make baseline   measure tests/baseline/ARCH.list on the base kernel'
 	@echo 'make clean      remove what was built, but not the tree'
 	@echo
-	@echo 'BASE=6.1|7.3  the base and its series; those of 7.3 are in build/7.3, without torture'
+	@echo 'BASE=6.1|7.3  the base and its series; those of 7.3 are in build/7.3'
 	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer|guess'
 	@echo '             SMALL=1: without network and BTF, to build faster (configs/small.config)'
 	@echo 'LINUX=PATH   another 6.1.y (7.3.y) as the base  TREE=PATH  build this tree as it is'

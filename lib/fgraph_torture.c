@@ -29,6 +29,9 @@
 #include <asm/apic.h>
 #endif
 
+#include "../kernel/trace/fgraph_internal.h"
+#include "../kernel/trace/fgraph_kunit_base.h"
+
 static int callers = 3;
 module_param(callers, int, 0444);
 MODULE_PARM_DESC(callers, "tasks for each CPU that call hooked functions");
@@ -121,7 +124,7 @@ struct note {
 /**
  * struct torture_user - a user of any kind
  * @gops:	the user, if @kind is "graph"
- * @filter:	the filter of @gops
+ * @filter:	the filter of @gops, where that has none of its own
  * @fp:		the user, if @kind is "fprobe"
  * @rp:		the user, if @kind is "kretprobe", or "return" for one without entry handler
  * @kind:	only the first letter is compared
@@ -223,12 +226,13 @@ static int only_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-static void fp_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+static FPROBE_ENTRY_TYPE fp_entry(FPROBE_PARAMS)
 {
 	note_entry(container_of(fp, struct torture_user, fp), data, NULL);
+	return FPROBE_WANT_EXIT;
 }
 
-static void fp_return(struct fprobe *fp, unsigned long ip, struct pt_regs *regs, void *data)
+static void fp_return(FPROBE_PARAMS)
 {
 	note_return(container_of(fp, struct torture_user, fp), data, NULL);
 }
@@ -245,19 +249,18 @@ static int add_user(struct torture_user *u, const char *kind, int first, int nr,
 	u->name = names[first];
 	switch (kind[0]) {
 	case 'g':
-		u->gops.filter = &u->filter;
-		u->gops.entryfunc = graph_entry;
-		u->gops.retfunc = graph_return;
+		use_filter(&u->gops, &u->filter);
+		fgraph_set_callbacks(&u->gops, graph_entry, graph_return);
 		u->gops.data_size = min(sizeof(struct note) + size, (size_t)FGRAPH_MAX_DATA_SIZE);
 		u->gops.flags = size & 1 ? FGRAPH_FULL_REGS : 0;
 		u->gops.name = "torture";
 		for (i = first; i < first + nr && !ret; i++)
-			ret = ftrace_set_filter(&u->filter, names[i], strlen(names[i]),
+			ret = ftrace_set_filter(own_filter(u), names[i], strlen(names[i]),
 						i == first);
 		if (!ret)
 			ret = register_ftrace_graph(&u->gops);
 		if (ret)
-			ftrace_free_filter(&u->filter);
+			ftrace_free_filter(own_filter(u));
 		break;
 	case 'k':
 		u->rp.kp.symbol_name = names[first];
@@ -275,7 +278,8 @@ static int add_user(struct torture_user *u, const char *kind, int first, int nr,
 		u->refuse = 0;
 		u->fp.entry_handler = fp_entry;
 		u->fp.exit_handler = fp_return;
-		u->fp.entry_data_size = sizeof(struct note) + size % 200;
+		/* Kernels with MAX_FPROBE_DATA_SIZE allow at most 120 bytes. */
+		u->fp.entry_data_size = sizeof(struct note) + size % 97;
 		ret = register_fprobe_ips(&u->fp, &addrs[first], nr);
 		break;
 	}
@@ -289,7 +293,7 @@ static void del_user(struct torture_user *u)
 	switch (u->kind[0]) {
 	case 'g':
 		unregister_ftrace_graph(&u->gops);
-		ftrace_free_filter(&u->filter);
+		ftrace_free_filter(own_filter(u));
 		break;
 	case 'k':
 	case 'r':
@@ -437,8 +441,7 @@ static void start_timer(void *unused)
 {
 	struct hrtimer *timer = this_cpu_ptr(&timers);
 
-	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	timer->function = tick;
+	setup_timer(timer, tick, HRTIMER_MODE_REL_PINNED_HARD);
 	hrtimer_start(timer, ns_to_ktime(1000L * timer_us), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
@@ -500,7 +503,7 @@ static void stop_tasks(void)
 	WRITE_ONCE(stopping, true);
 	if (timer_us) {
 		for_each_possible_cpu(cpu) {
-			if (per_cpu(timers, cpu).function)
+			if (per_cpu(timers, cpu).base)
 				hrtimer_cancel(per_cpu_ptr(&timers, cpu));
 		}
 	}

@@ -19,13 +19,17 @@ storm() { # fork and exec
 	done
 }
 
+put() { # VALUE FILE: a file that only one of the bases has is left out
+	[ ! -e "$2" ] || echo "$1" >"$2"
+}
+
 values() { # arguments and strings of them on or off, other options of calls on or off
 	local option
 	for option in func-args func-args-strings funcgraph-args funcgraph-args-strings; do
-		echo "$1" >options/$option
+		put "$1" options/$option
 	done
 	for option in funcgraph-retval funcgraph-retaddr funcgraph-leaf; do
-		echo "$2" >options/$option
+		put "$2" options/$option
 	done
 }
 
@@ -66,11 +70,6 @@ toggle() { # the tracers, on what the module calls and on what makes a fork
 
 graphs() { # NAME: function_graph and the profiler of an instance that comes and goes
 	local n=0 d=instances/$1
-	[ -e max_graph_depth ] && mkdir "$d" || return 0
-	if [ ! -e "$d/max_graph_depth" ]; then
-		rmdir "$d"
-		return 0
-	fi
 	while [ ! -e /tmp/stop ]; do
 		n=$((n + 1))
 		[ -d "$d" ] || mkdir "$d"
@@ -79,24 +78,26 @@ graphs() { # NAME: function_graph and the profiler of an instance that comes and
 		1) echo '*_sleep*' ;;
 		2) echo 'vfs_*' ;;
 		esac >"$d/set_ftrace_filter"
-		echo $((n % 4)) >"$d/max_graph_depth"
-		echo $((n % 2)) >"$d/options/sleep-time"
-		echo 'fgraph_torture_*' >"$d/set_graph_notrace"
+		put $((n % 4)) "$d/max_graph_depth"
+		put $((n % 2)) "$d/options/sleep-time"
+		put 'fgraph_torture_*' "$d/set_graph_notrace"
 		echo function_graph >"$d/current_tracer"
-		echo 1 >"$d/function_profile_enabled"
+		put 1 "$d/function_profile_enabled"
 		sleep 0.3
-		echo $((n % 2 * 10)) >"$d/tracing_thresh"
-		echo >"$d/set_graph_notrace"
+		put $((n % 2 * 10)) "$d/tracing_thresh"
+		put '' "$d/set_graph_notrace"
 		head -n 200 "$d/trace" >/dev/null
-		cat "$d/function_profile" >/dev/null
-		echo >"$d/function_profile"
+		if [ -e "$d/function_profile" ]; then
+			cat "$d/function_profile" >/dev/null
+			echo >"$d/function_profile"
+		fi
 		sleep 0.3
 		# Every other time with all of it on.
 		if [ $((n % 2)) = 0 ]; then
 			rmdir "$d"
 		else
 			echo nop >"$d/current_tracer"
-			echo 0 >"$d/function_profile_enabled"
+			put 0 "$d/function_profile_enabled"
 		fi
 	done
 	[ ! -d "$d" ] || rmdir "$d"

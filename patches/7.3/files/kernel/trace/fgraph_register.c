@@ -466,7 +466,7 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 	}
 	return ret;
 }
-EXPORT_SYMBOL_FOR_MODULES(register_ftrace_graph, "test_fgraph");
+EXPORT_SYMBOL_FOR_MODULES(register_ftrace_graph, "test_fgraph,fgraph_torture");
 
 /**
  * unregister_ftrace_graph() - unregister a user
@@ -494,4 +494,4 @@ int unregister_ftrace_graph(struct fgraph_ops *gops)
 	gops->ops.flags &= ~FTRACE_OPS_FL_GRAPH;
 	return 0;
 }
-EXPORT_SYMBOL_FOR_MODULES(unregister_ftrace_graph, "test_fgraph");
+EXPORT_SYMBOL_FOR_MODULES(unregister_ftrace_graph, "test_fgraph,fgraph_torture");
