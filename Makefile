@@ -5,8 +5,6 @@ vars := ARCH BASE FROM KERNEL CONFIG SMALL LINUX TREE CMD FILES SMP MEM TIMEOUT 
 	CLIENTS BENCH BPF DEBUG DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
 
-# Refuse these targets at once: their scripts refuse other bases, too, but only after a
-# long build.
 # A tree that TREE names is built as it is, without applying the series.
 tree := $(if $(TREE),,tree)
 
