@@ -278,8 +278,8 @@ static int add_user(struct torture_user *u, const char *kind, int first, int nr,
 		u->refuse = 0;
 		u->fp.entry_handler = fp_entry;
 		u->fp.exit_handler = fp_return;
-		/* Kernels with MAX_FPROBE_DATA_SIZE allow at most 120 bytes. */
-		u->fp.entry_data_size = sizeof(struct note) + size % 97;
+		u->fp.entry_data_size = min(sizeof(struct note) + size,
+					    (size_t)FPROBE_MAX_DATA_SIZE);
 		ret = register_fprobe_ips(&u->fp, &addrs[first], nr);
 		break;
 	}

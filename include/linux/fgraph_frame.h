@@ -98,7 +98,8 @@ enum fgraph_miss {
 	/*
 	 * A callback made the call, and that callback was itself called for a call that a
 	 * callback made. Kretprobes and fprobes also miss calls that are made where RCU does
-	 * not watch, or by the handler of a kprobe.
+	 * not watch. Kretprobes, and fprobes with FPROBE_FL_KPROBE_SHARED, also miss calls that
+	 * the handler of a kprobe makes.
 	 */
 	FGRAPH_MISS_NESTED,
 	/*

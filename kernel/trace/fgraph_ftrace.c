@@ -838,6 +838,30 @@ static void fgraph_remove_everywhere(struct fgraph_ops *gops)
 	}
 }
 
+/**
+ * fgraph_next_user() - walk the users that want a function
+ * @ip:	the address of the function's call to ftrace
+ * @pos:	where the walk is; 0 to begin
+ *
+ * Context: process, ftrace_lock held.
+ *
+ * Return: the next user, oldest first; NULL at the end.
+ */
+struct fgraph_ops *fgraph_next_user(unsigned long ip, unsigned int *pos)
+{
+	struct fgraph_site *site = fgraph_site_of(fgraph_site_slot(fgraph_table_locked(), ip));
+	struct fgraph_ops *gops;
+
+	if (!site)
+		site = fgraph_asked_locked();
+	while (*pos < site->nr) {
+		gops = site->users[(*pos)++];
+		if (gops != &fgraph_nobody && (!site->ask || fgraph_wants(gops, ip)))
+			return gops;
+	}
+	return NULL;
+}
+
 /* Must ftrace call this ops for a site, or for the asked users? Two ops during a move. */
 static bool fgraph_comes_by(const struct fgraph_site *site, bool regs)
 {

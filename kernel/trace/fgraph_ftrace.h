@@ -20,6 +20,7 @@ extern struct list_head fgraph_filter_users;
 /* Called by ftrace, with ftrace_lock held. */
 int fgraph_filter_changed(struct ftrace_ops_hash *hash);
 void fgraph_forget_functions(unsigned long start, unsigned long end);
+struct fgraph_ops *fgraph_next_user(unsigned long ip, unsigned int *pos);
 
 int fgraph_add_function(struct fgraph_ops *gops);
 void fgraph_remove_function(struct fgraph_ops *gops);

@@ -38,6 +38,9 @@ static inline void use_filter(struct fgraph_ops *gops, struct ftrace_ops *filter
 #define fprobe_set_return_value(regs, value)	regs_set_return_value(regs, value)
 #define fprobe_override(regs)	override_function_with_return(regs)
 
+/* The most private data that an fprobe may have, in bytes: &fprobe.entry_data_size. */
+#define FPROBE_MAX_DATA_SIZE	FGRAPH_MAX_DATA_SIZE
+
 /* The type of an entry handler, and what it returns to have the exit handler called. */
 #define FPROBE_ENTRY_TYPE	void
 #define FPROBE_WANT_EXIT

@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The tracefs file fgraph_users: the users of fgraph, how many calls each has missed, and
- * how much memory shadow stacks take.
+ * how much memory shadow stacks take. In enabled_functions: the users of each function.
  */
 #include <linux/fs.h>
+#include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/seq_file.h>
 
+#include "fgraph_ftrace.h"
 #include "fgraph_internal.h"
+#include "ftrace_internal.h"
 #include "trace.h"
 
-static void show_user(struct seq_file *m, unsigned long id, struct fgraph_ops *gops)
+/* Print the kind and the name of a user, which are one word each, so no module name. */
+static void show_name(struct seq_file *m, const struct fgraph_ops *gops)
 {
 	const char *name = gops->name;
 	char function[KSYM_NAME_LEN];
 
-	/* Columns are one word each, so no module name. The function's module may be gone. */
+	/* The function's module may be gone. */
 	if (!name && !lookup_symbol_name(gops->user.function, function))
 		name = function;
-	seq_printf(m, "%lu %s %s %zu %lu %lu %lu\n", id, gops->user.kind ?: "other", name ?: "-",
-		   gops->data_size, fgraph_missed(gops, FGRAPH_MISS_MEMORY),
+	seq_printf(m, "%s %s", gops->user.kind ?: "other", name ?: "-");
+}
+
+static void show_user(struct seq_file *m, unsigned long id, struct fgraph_ops *gops)
+{
+	seq_printf(m, "%lu ", id);
+	show_name(m, gops);
+	seq_printf(m, " %zu %lu %lu %lu\n", gops->data_size,
+		   fgraph_missed(gops, FGRAPH_MISS_MEMORY),
 		   fgraph_missed(gops, FGRAPH_MISS_NESTED), fgraph_missed(gops, FGRAPH_MISS_BPF));
 }
 
@@ -47,6 +58,31 @@ static int fgraph_users_show(struct seq_file *m, void *v)
 		   u.stacks, u.chunks, u.bytes, u.reserve_chunks, u.reserve_bytes);
 	return 0;
 }
+
+#ifdef CONFIG_FGRAPH_FTRACE
+/**
+ * fgraph_show_users() - print the users that want a function
+ * @m:	the file enabled_functions
+ * @ip:	the address of the function's call to ftrace
+ *
+ * Context: process, ftrace_lock held.
+ */
+void fgraph_show_users(struct seq_file *m, unsigned long ip)
+{
+	struct fgraph_ops *gops;
+	unsigned int pos = 0;
+
+	gops = fgraph_next_user(ip, &pos);
+	if (!gops)
+		return;
+	seq_puts(m, "\tusers:");
+	for (; gops; gops = fgraph_next_user(ip, &pos)) {
+		seq_puts(m, " {");
+		show_name(m, gops);
+		seq_putc(m, '}');
+	}
+}
+#endif
 
 static int fgraph_users_open(struct inode *inode, struct file *file)
 {

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 version "$(bpftrace --version | sed 's/^bpftrace v*//')"
-x86_only "Linux 6.1 has no BPF trampolines on arm64"
+lacks_on_arm64 6.1 "BPF trampolines"
 n=100
 
 mark

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 version "$(uname -r)"
-x86_only "Linux 6.1 has no ftrace direct calls on arm64"
+lacks_on_arm64 6.1 "ftrace direct calls"
 
 # everyone MODULE FUNCTION LINE: all hooks of the function must report $calls calls.
 everyone() {

@@ -81,8 +81,10 @@ verdict() {
 	pass "$*"
 }
 
-x86_only() {
-	[ "$(uname -m)" = x86_64 ] || skip "$*"
+# lacks_on_arm64 RELEASE TEXT: skips the test on arm64 with that release, which lacks what TEXT
+# says.
+lacks_on_arm64() {
+	[[ $(uname -m) != aarch64 || $(uname -r) != "$1".* ]] || skip "Linux $1 has no $2 on arm64"
 }
 
 load() {

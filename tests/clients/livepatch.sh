@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 version "$(uname -r)"
-x86_only "Linux 6.1 has no livepatch on arm64"
+lacks_on_arm64 6.1 "livepatch"
 n=400
 patch=/sys/kernel/livepatch/livepatch_sample
 
