@@ -47,6 +47,9 @@ static __always_inline struct ftrace_ops *fgraph_filter(const struct fgraph_ops 
 	return gops->filter;
 }
 
+/* The function by which a user without a name is listed. */
+#define fgraph_listed_function(gops)	((gops)->user.function)
+
 /* Add a function to a filter. 0, or -ENOMEM. */
 #define fgraph_hash_add(hash, ip)	add_hash_entry(hash, ip)
 

@@ -21,7 +21,7 @@ static void show_name(struct seq_file *m, const struct fgraph_ops *gops)
 	char function[KSYM_NAME_LEN];
 
 	/* The function's module may be gone. */
-	if (!name && !lookup_symbol_name(gops->user.function, function))
+	if (!name && !lookup_symbol_name(fgraph_listed_function(gops), function))
 		name = function;
 	seq_printf(m, "%s %s", gops->user.kind ?: "other", name ?: "-");
 }
