@@ -962,6 +962,10 @@ static int fgraph_set_filters(struct ftrace_ops *op, struct ftrace_hash *filter,
 	struct ftrace_hash *none;
 	int ret = 0;
 
+	/* All functions before and after: only the exceptions change, which is one step. */
+	if (ftrace_hash_empty(*filter_hash) && ftrace_hash_empty(filter))
+		return ftrace_hash_move_and_update_ops(op, except_hash, except, 0);
+
 	if (!ftrace_hash_empty(*except_hash)) {
 		none = alloc_ftrace_hash(0);
 		if (!none)
