@@ -135,30 +135,19 @@ judge() {
 		END { print stacks + 0 }' >>"/tmp/$1.seen"
 }
 
-dozers() { # whose stack can be read while they sleep, for longer than a probe stays
-	local doze=1.5
-	while [ ! -e /tmp/stop ]; do
-		for _ in 1 2 3 4 5; do
-			sleep $doze &
-			sleep 0.1
-		done
-		wait
-		# On a slow machine it takes longer than that to look at one of them.
-		grep -qs '[1-9]' /tmp/sleepers.seen || doze=12
+switches() { # how often a task was scheduled, and whether it sleeps
+	local line lines
+	# "read" would have the kernel make the text anew for each line.
+	mapfile -t lines <"/proc/$1/status"
+	REPLY=
+	for line in "${lines[@]}"; do
+		case $line in State:* | *ctxt_switches:*) REPLY+="${line#*$'\t'} " ;; esac
 	done
 }
 
-switches() { # how often a task was scheduled, and whether it sleeps
-	local key value
-	REPLY=
-	while read -r key value _; do
-		case $key in State: | *ctxt_switches:) REPLY+="$value " ;; esac
-	done <"/proc/$1/status"
-}
-
-look() { # at who sleeps all the while
+look() { # PID...: at those that sleep all the while
 	local t was stack
-	for t in $(pgrep -x sleep); do
+	for t; do
 		switches "$t"
 		was=$REPLY
 		mapfile -t stack <"/proc/$t/stack"
@@ -168,10 +157,22 @@ look() { # at who sleeps all the while
 	done 2>/dev/null | judge sleepers asleep
 }
 
-sleepers() {
+sleepers() { # of which each sleeps for longer than a probe stays
+	local doze=1.5 pids
 	while [ ! -e /tmp/stop ]; do
-		look
-		sleep 0.1
+		pids=()
+		for _ in 1 2 3 4 5; do
+			sleep $doze &
+			pids+=($!)
+			sleep 0.1
+		done
+		while [ -e "/proc/$!" ]; do
+			look "${pids[@]}"
+			sleep 0.1
+		done
+		wait
+		# On a slow machine it takes longer than that to look at one of them.
+		grep -qs '[1-9]' /tmp/sleepers.seen || doze=12
 	done
 }
 
@@ -267,7 +268,6 @@ toggle &
 graphs alice &
 graphs bob &
 hotplug &
-dozers &
 sleepers &
 printed &
 samples &
@@ -282,11 +282,13 @@ wait
 # Make sure that some stacks of sleeping tasks are checked.
 echo 'r:last hrtimer_nanosleep' >kprobe_events
 echo 1 >events/kprobes/enable
+pids=()
 for _ in 1 2 3 4 5; do
 	sleep 8 &
+	pids+=($!)
 done
 sleep 2
-look
+look "${pids[@]}"
 wait
 echo 0 >events/kprobes/enable
 echo >kprobe_events
