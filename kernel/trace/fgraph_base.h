@@ -48,7 +48,10 @@ static __always_inline struct ftrace_ops *fgraph_filter(const struct fgraph_ops 
 }
 
 /* The function by which a user without a name is listed. */
-#define fgraph_listed_function(gops)	((gops)->user.function)
+static inline unsigned long fgraph_listed_function(const struct fgraph_ops *gops)
+{
+	return gops->user.function;
+}
 
 /* Add a function to a filter. 0, or -ENOMEM. */
 #define fgraph_hash_add(hash, ip)	add_hash_entry(hash, ip)

@@ -49,9 +49,13 @@ static __always_inline struct ftrace_ops *fgraph_filter(const struct fgraph_ops 
 }
 #endif
 
+#ifdef CONFIG_TRACING
 /* The function by which a user without a name is listed: the one it hooks, or its callback. */
-#define fgraph_listed_function(gops) \
-	((gops)->user.function ?: (unsigned long)(gops)->entryfunc)
+static inline unsigned long fgraph_listed_function(const struct fgraph_ops *gops)
+{
+	return gops->user.function ?: (unsigned long)gops->entryfunc;
+}
+#endif
 
 /* Add a function to a filter. 0, or -ENOMEM. */
 #define fgraph_hash_add(hash, ip)	(add_ftrace_hash_entry_direct(hash, ip, 0) ? 0 : -ENOMEM)
