@@ -65,7 +65,7 @@ set_arch() {
 	esac
 }
 set_arch
-CONFIGS='tracing kprobes clients debug kcsan frame-pointer guess'
+CONFIGS='tracing kprobes clients debug kcsan frame-pointer guess rt cfi'
 [[ " $CONFIGS " = *" $CONFIG "* ]] || die "CONFIG=$CONFIG: not one of $CONFIGS"
 # Run git without the settings of the user and of the machine.
 vcs() {
@@ -100,14 +100,17 @@ locate() {
 }
 
 # kmake SRC OUT ARGS...: runs the kernel's make, without the variables of this repository,
-# and so that the result does not depend on when and where it runs.
+# and so that the result does not depend on when and where it runs. CONFIG=cfi is compiled by
+# the clang of the version LLVM, as gcc has no kCFI.
+LLVM=19
 kmake() {
-	local src=$1 out=$2
+	local src=$1 out=$2 cc=(CC="ccache ${CROSS}gcc" HOSTCC="ccache gcc")
 	shift 2
+	[ "$CONFIG" != cfi ] || cc=(LLVM="-$LLVM" CC="ccache clang-$LLVM" HOSTCC="ccache gcc")
 	env -u BASE -u CMD -u FILES -u TREE -u LINUX -u KERNEL -u CONFIG -u SMALL -u SMP -u MEM \
 		-u TIMEOUT -u APPEND -u QEMU_ARGS -u QUICK -u V -u C -u W -u M -u O \
 		make -C "$src" O="$out" ARCH="$ARCH" CROSS_COMPILE="$CROSS" \
-		CC="ccache ${CROSS}gcc" HOSTCC="ccache gcc" LOCALVERSION= \
+		"${cc[@]}" LOCALVERSION= \
 		KBUILD_BUILD_TIMESTAMP='2020-01-01' KBUILD_BUILD_USER=build \
 		KBUILD_BUILD_HOST=build -j"$(nproc)" "$@"
 }
