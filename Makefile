@@ -31,14 +31,14 @@ help:
 	@echo 'make clean      remove what was built, but not the tree'
 	@echo
 	@echo 'BASE=6.1|7.3  the base and its series; those of 7.3 are in build/7.3'
-	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer|guess'
+	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer|guess|rt|cfi'
 	@echo '             SMALL=1: without network and BTF, to build faster (configs/small.config)'
 	@echo 'LINUX=PATH   another 6.1.y (7.3.y) as the base  TREE=PATH  build this tree as it is'
 	@echo '             (bench: any other version, a column more)'
 	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= DISK=FILE LOG=FILE VERBOSE=1'
 	@echo '             KUNIT=1, SELFTEST=1: with the tests at boot  ALLOW=REGEX: splats to pass over'
 	@echo 'test:        ONLY="host kunit ..."  torture: TORTURE_ARGS="callers=3 ..."'
-	@echo 'setup:       CLIENTS=1 and BENCH=1: what these need  tree: FORCE=1 drops its own commits'
+	@echo 'setup:       CLIENTS=1, BENCH=1, CONFIG=cfi: what these need  tree: FORCE=1 drops its own commits'
 
 setup:
 	@scripts/setup

@@ -20,18 +20,21 @@
 #include "nmi_kunit.h"
 
 asm(".pushsection .text, \"ax\"\n"
+	ASM_FUNC_ALIGN
 	".type kprobes_nmi_store, @function\n"
 	"kprobes_nmi_store:\n"
 	ANNOTATE_NOENDBR "\n"
 	"movl %esi, (%rdi)\n"
 	ASM_RET
 	".size kprobes_nmi_store, . - kprobes_nmi_store\n"
+	ASM_FUNC_ALIGN
 	".type kprobes_nmi_wrmsr, @function\n"
 	"kprobes_nmi_wrmsr:\n"
 	ANNOTATE_NOENDBR "\n"
 	"wrmsr\n"
 	ASM_RET
 	".size kprobes_nmi_wrmsr, . - kprobes_nmi_wrmsr\n"
+	ASM_FUNC_ALIGN
 	".type kprobes_nmi_third, @function\n"
 	"kprobes_nmi_third:\n"
 	ANNOTATE_NOENDBR "\n"
