@@ -412,6 +412,15 @@ static int churner(void *unused)
 	return 0;
 }
 
+/*
+ * A random number for the interrupt of this number. get_random_u32() must not be called in NMIs,
+ * nor in interrupts with PREEMPT_RT, as its lock sleeps there.
+ */
+static u32 random_of(u64 interrupt)
+{
+	return interrupt * 2654435761U;
+}
+
 static DEFINE_PER_CPU(struct hrtimer, timers);
 static atomic64_t ticks;
 
@@ -423,16 +432,16 @@ static atomic64_t ticks;
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
 	ktime_t before = ktime_get(), after;
+	u32 random = random_of(atomic64_inc_return(&ticks));
 	u32 ns = 1000 * timer_us;
 	u64 pause;
 
-	atomic64_inc(&ticks);
-	call_some(get_random_u32(), 5);
+	call_some(random, 5);
 	if (READ_ONCE(stopping))
 		return HRTIMER_NORESTART;
 	after = ktime_get();
 	pause = min_t(u64, 4 * ktime_sub(after, before), NSEC_PER_SEC / 10);
-	pause = max_t(u64, ns / 2 + get_random_u32() % ns, pause);
+	pause = max_t(u64, ns / 2 + random % ns, pause);
 	hrtimer_set_expires(timer, ktime_add_ns(after, pause));
 	return HRTIMER_RESTART;
 }
@@ -454,8 +463,7 @@ static int nmi(unsigned int type, struct pt_regs *regs)
 {
 	if (!cpumask_test_and_clear_cpu(raw_smp_processor_id(), &nmi_cpus))
 		return NMI_DONE;
-	/* get_random_u32() must not be called in an NMI, so hash the number of the NMI. */
-	call_some(atomic64_inc_return(&nmis) * 2654435761U, 5);
+	call_some(random_of(atomic64_inc_return(&nmis)), 5);
 	return NMI_HANDLED;
 }
 
