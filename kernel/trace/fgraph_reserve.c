@@ -54,6 +54,12 @@ static DEFINE_PER_CPU(struct fgraph_reserve, fgraph_reserve) = {
 	.refill = IRQ_WORK_INIT(fgraph_refill),
 };
 
+/*
+ * Held while users come or go, so that the reserve of a user that comes is not freed for the
+ * last one that goes.
+ */
+static DEFINE_MUTEX(fgraph_reserve_mutex);
+
 /* The number of users, and of users with data that need big chunks. */
 static atomic_t fgraph_reserve_users;
 static atomic_t fgraph_reserve_big_users;
@@ -256,10 +262,12 @@ int fgraph_reserve_get(size_t data_size)
 {
 	int ret;
 
+	mutex_lock(&fgraph_reserve_mutex);
 	atomic_inc(&fgraph_reserve_users);
 	if (data_size > FGRAPH_USUAL_DATA)
 		atomic_inc(&fgraph_reserve_big_users);
 	ret = fill_all();
+	mutex_unlock(&fgraph_reserve_mutex);
 	if (ret)
 		fgraph_reserve_put(data_size);
 	return ret;
@@ -273,12 +281,17 @@ int fgraph_reserve_get(size_t data_size)
  */
 void fgraph_reserve_put(size_t data_size)
 {
+	bool last;
+
+	mutex_lock(&fgraph_reserve_mutex);
 	if (data_size > FGRAPH_USUAL_DATA && atomic_dec_and_test(&fgraph_reserve_big_users))
 		drain(FGRAPH_BIG_CHUNK_SIZE);
-	if (atomic_dec_and_test(&fgraph_reserve_users)) {
+	last = atomic_dec_and_test(&fgraph_reserve_users);
+	if (last)
 		drain(FGRAPH_CHUNK_SIZE);
+	mutex_unlock(&fgraph_reserve_mutex);
+	if (last)
 		fgraph_trim();
-	}
 }
 
 /* Take the stack from a task that has no frame on it, and put it on @list. */

@@ -3,6 +3,7 @@
 #include <kunit/test.h>
 #include <linux/fgraph.h>
 #include <linux/fgraph_task.h>
+#include <linux/kthread.h>
 #include <linux/sched.h>
 
 #include "fgraph_base.h"
@@ -55,8 +56,53 @@ static void memory_reserve(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, no_memory());
 }
 
+static int come_and_go(void *unused)
+{
+	while (!kthread_should_stop()) {
+		if (!fgraph_reserve_get(0))
+			fgraph_reserve_put(0);
+		cond_resched();
+	}
+	return 0;
+}
+
+/* A user that comes while the last one goes finds the reserve full. */
+static void memory_reserve_race(struct kunit *test)
+{
+	unsigned long full, lacking = 0;
+	struct task_struct *task;
+	struct fgraph_usage usage;
+	int i;
+
+	if (fgraph_nr_users)
+		kunit_skip(test, "there are other users");
+	KUNIT_ASSERT_EQ(test, fgraph_reserve_get(0), 0);
+	fgraph_usage(&usage);
+	full = usage.reserve_chunks;
+	fgraph_reserve_put(0);
+
+	task = kthread_create(come_and_go, NULL, "come_and_go");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	/* On another CPU, if there is one. */
+	kthread_bind(task, cpumask_any_but(cpu_online_mask, raw_smp_processor_id()) % nr_cpu_ids);
+	wake_up_process(task);
+	for (i = 0; i < 5000; i++) {
+		if (fgraph_reserve_get(0))
+			break;
+		fgraph_usage(&usage);
+		lacking += usage.reserve_chunks < full;
+		fgraph_reserve_put(0);
+		cond_resched();
+	}
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, i, 5000);
+	KUNIT_EXPECT_EQ(test, lacking, 0);
+	KUNIT_EXPECT_TRUE(test, no_memory());
+}
+
 static struct kunit_case reserve_cases[] = {
 	KUNIT_CASE(memory_reserve),
+	KUNIT_CASE(memory_reserve_race),
 	{}
 };
 
