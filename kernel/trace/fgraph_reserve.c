@@ -56,7 +56,7 @@ static DEFINE_PER_CPU(struct fgraph_reserve, fgraph_reserve) = {
 
 /*
  * Held while users come or go, so that the reserve of a user that comes is not freed for the
- * last one that goes.
+ * last one that goes. A refill that runs meanwhile may still free one chunk of it, see fill().
  */
 static DEFINE_MUTEX(fgraph_reserve_mutex);
 

@@ -77,6 +77,7 @@ static void memory_reserve_race(struct kunit *test)
 
 	if (fgraph_nr_users)
 		kunit_skip(test, "there are other users");
+	KUNIT_ASSERT_TRUE(test, wait_no_memory());
 	KUNIT_ASSERT_EQ(test, fgraph_reserve_get(0), 0);
 	fgraph_usage(&usage);
 	full = usage.reserve_chunks;
