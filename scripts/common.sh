@@ -104,13 +104,13 @@ locate() {
 # the clang of the version LLVM, as gcc has no kCFI.
 LLVM=19
 kmake() {
-	local src=$1 out=$2 cc=(CC="ccache ${CROSS}gcc" HOSTCC="ccache gcc")
+	local src=$1 out=$2 cc=(CC="ccache ${CROSS}gcc")
 	shift 2
-	[ "$CONFIG" != cfi ] || cc=(LLVM="-$LLVM" CC="ccache clang-$LLVM" HOSTCC="ccache gcc")
+	[ "$CONFIG" != cfi ] || cc=(LLVM="-$LLVM" CC="ccache clang-$LLVM")
 	env -u BASE -u CMD -u FILES -u TREE -u LINUX -u KERNEL -u CONFIG -u SMALL -u SMP -u MEM \
 		-u TIMEOUT -u APPEND -u QEMU_ARGS -u QUICK -u V -u C -u W -u M -u O \
 		make -C "$src" O="$out" ARCH="$ARCH" CROSS_COMPILE="$CROSS" \
-		"${cc[@]}" LOCALVERSION= \
+		"${cc[@]}" HOSTCC="ccache gcc" LOCALVERSION= \
 		KBUILD_BUILD_TIMESTAMP='2020-01-01' KBUILD_BUILD_USER=build \
 		KBUILD_BUILD_HOST=build -j"$(nproc)" "$@"
 }
