@@ -56,7 +56,7 @@ static DEFINE_PER_CPU(struct fgraph_reserve, fgraph_reserve) = {
 
 /*
  * Held while users come or go, so that the reserve of a user that comes is not freed for the
- * last one that goes. A refill that runs meanwhile may still free one chunk of it, see fill().
+ * last one that goes.
  */
 static DEFINE_MUTEX(fgraph_reserve_mutex);
 
@@ -175,16 +175,21 @@ void fgraph_chunk_give(void *chunk, size_t size)
 	kfree(chunk);
 }
 
-/* Fill the elements that are NULL, as long as there are @users. Returns 0 or -ENOMEM. */
+/*
+ * Fill the elements that are NULL, as long as there are @users. Returns 0 or -ENOMEM. This
+ * stays at an element until it has seen a chunk there.
+ */
 static int fill(void **place, unsigned int nr, size_t size, atomic_t *users, gfp_t gfp)
 {
-	unsigned int i;
+	unsigned int i = 0;
 
-	for (i = 0; i < nr && atomic_read(users); i++) {
+	while (i < nr && atomic_read(users)) {
 		void *chunk;
 
-		if (READ_ONCE(place[i]))
+		if (READ_ONCE(place[i])) {
+			i++;
 			continue;
+		}
 		/* kmalloc() aligns powers of two to themselves. */
 		chunk = kzalloc(size, gfp);
 		if (!chunk)
@@ -195,7 +200,10 @@ static int fill(void **place, unsigned int nr, size_t size, atomic_t *users, gfp
 		}
 		/*
 		 * Pairs with atomic_dec_and_test() in fgraph_reserve_put(): either drain()
-		 * finds the chunk, or this finds that the last user has gone.
+		 * finds the chunk, or this finds that the last user has gone. If another
+		 * user comes before the chunk is taken out, and has seen it there, then the
+		 * loop finds that user and fills the element again: the exchange pairs with
+		 * smp_mb__after_atomic() in fgraph_reserve_get().
 		 */
 		if (!atomic_read(users))
 			kfree(xchg(&place[i], NULL));
@@ -266,6 +274,8 @@ int fgraph_reserve_get(size_t data_size)
 	atomic_inc(&fgraph_reserve_users);
 	if (data_size > FGRAPH_USUAL_DATA)
 		atomic_inc(&fgraph_reserve_big_users);
+	/* Pairs with xchg() in fill(). */
+	smp_mb__after_atomic();
 	ret = fill_all();
 	mutex_unlock(&fgraph_reserve_mutex);
 	if (ret)

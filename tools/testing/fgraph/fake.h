@@ -60,6 +60,8 @@ void __noreturn fake_fail(const char *file, int line, const char *what);
 /* Barriers only have to keep the compiler from reordering, as there is one thread. */
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 /* There is one thread. */
+#define smp_mb__after_atomic()	smp_mb()
+/* There is one thread. */
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 /* There is one thread. */
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
