@@ -56,7 +56,8 @@ static DEFINE_PER_CPU(struct fgraph_reserve, fgraph_reserve) = {
 
 /*
  * Held while users come or go, so that the reserve of a user that comes is not freed for the
- * last one that goes.
+ * last one that goes. A refill does not take it and may take one chunk out for a moment, see
+ * fill().
  */
 static DEFINE_MUTEX(fgraph_reserve_mutex);
 
@@ -200,10 +201,10 @@ static int fill(void **place, unsigned int nr, size_t size, atomic_t *users, gfp
 		}
 		/*
 		 * Pairs with atomic_dec_and_test() in fgraph_reserve_put(): either drain()
-		 * finds the chunk, or this finds that the last user has gone. If another
-		 * user comes before the chunk is taken out, and has seen it there, then the
-		 * loop finds that user and fills the element again: the exchange pairs with
-		 * smp_mb__after_atomic() in fgraph_reserve_get().
+		 * finds the chunk, or this finds that the last user has gone. Another user
+		 * may come before the exchange, and rely on the chunk that is there then.
+		 * The loop finds that user and fills the element again: the exchange pairs
+		 * with smp_mb__after_atomic() in fgraph_reserve_get().
 		 */
 		if (!atomic_read(users))
 			kfree(xchg(&place[i], NULL));
