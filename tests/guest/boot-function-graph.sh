@@ -3,6 +3,10 @@
 # The options of function_graph from the kernel's command line. Linux 7.3 writes ret=0x0.
 set -e
 cd /sys/kernel/tracing
+if [[ $(uname -r) = 7.3.* && ! -f /sys/kernel/btf/vmlinux ]]; then
+	echo 'Linux 7.3 has the option funcgraph-args only with BTF'
+	exit 4
+fi
 grep -x function_graph current_tracer
 grep -x 1 options/funcgraph-args
 cat /proc/self/stat >/dev/null

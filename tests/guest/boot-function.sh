@@ -4,6 +4,10 @@
 # can be parsed.
 set -e
 cd /sys/kernel/tracing
+if [[ $(uname -r) = 7.3.* && ! -f /sys/kernel/btf/vmlinux ]]; then
+	echo 'Linux 7.3 has the option func-args only with BTF'
+	exit 4
+fi
 grep -x function current_tracer
 grep -x 1 options/func-args
 cat /proc/self/stat >/dev/null
