@@ -7,7 +7,7 @@
  *
  * If ftrace can call the function, the kretprobe is called by ftrace. That is faster than a
  * breakpoint and a kprobe's handler, and saves all registers only if there is an entry
- * handler. Elsewhere the pre_handler of a kprobe at the function's entry hooks the return.
+ * handler that may read them. Elsewhere the pre_handler of a kprobe at the function's entry hooks the return.
  */
 #include <linux/ftrace.h>
 #include <linux/hash.h>
@@ -94,8 +94,8 @@ static __no_kcsan void kretprobe_return(struct fgraph_ops *gops,
 NOKPROBE_SYMBOL(kretprobe_return);
 
 /*
- * The return callback of a kretprobe whose function ftrace cannot call. The breakpoint at the entry
- * makes RCU watch, but nothing does so at the return.
+ * The return callback of a kretprobe that ftrace does not call. The breakpoint at the entry makes
+ * RCU watch, but nothing does so at the return.
  */
 static void kretprobe_return_checked(struct fgraph_ops *gops,
 				     const struct fgraph_frame *frame,
@@ -189,11 +189,11 @@ int kretprobe_add(struct kretprobe *rp, void *addr)
 {
 	/* Users that ftrace calls name a function by this address, so they join the frame. */
 	unsigned long site = ftrace_location((unsigned long)addr);
-	fgraph_return_t on_return = site ? kretprobe_return : kretprobe_return_checked;
 
 	rp->fgraph = (struct fgraph_ops) {
+		/* kretprobe_prepare_ftrace() changes them. */
 		FGRAPH_CALLBACKS(rp->handler && !rp->entry_handler ? NULL : kretprobe_entry,
-				 rp->handler ? on_return : NULL),
+				 rp->handler ? kretprobe_return_checked : NULL),
 		.data_size = sizeof(struct kretprobe_instance) + rp->data_size,
 		.flags = FGRAPH_FULL_REGS,
 		.user = {
@@ -202,8 +202,11 @@ int kretprobe_add(struct kretprobe *rp, void *addr)
 			.admit = kretprobe_admit,
 			.note_miss = kretprobe_note_miss,
 			/* kernel.ftrace_enabled=0 must not disable it, as it leaves breakpoints. */
-			.permanent = true,
-			/* A breakpoint may be at the head of a loop, a call to ftrace is not. */
+			.needs_enabled = true,
+			/*
+			 * A breakpoint may be at the head of a loop, but not where the call to
+			 * ftrace is, even if the breakpoint is what calls the kretprobe there.
+			 */
 			.once = !site,
 		},
 	};
@@ -247,8 +250,8 @@ static __no_kcsan int kretprobe_ftrace_entry(struct fgraph_ops *gops,
 	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
 	int ret;
 
-	/* The ops without all registers may still call for a moment after registration. */
-	if (!ftrace_regs_saved(fregs))
+	/* ftrace may call without all registers for a moment after registration. */
+	if (!rp->entry_args_only && !ftrace_regs_saved(fregs))
 		return 0;
 	/*
 	 * With an entry handler kretprobe_admit() refuses calls while a kprobe runs, so there
@@ -282,7 +285,8 @@ bool kretprobe_by_ftrace(struct kprobe *p)
 
 	if (p->pre_handler != pre_handler_kretprobe || !rp->handler || !ftrace_enabled)
 		return false;
-	if (rp->entry_handler && !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+	if (rp->entry_handler && !rp->entry_args_only &&
+	    !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
 		return false;
 	/* Look again: a module may have gone and another come since kretprobe_add(). */
 	site = ftrace_location((unsigned long)p->addr);
@@ -301,11 +305,10 @@ struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p)
 	memset(&p->ainsn, 0, sizeof(p->ainsn));
 	rp->armed = false;
 	/* The kretprobe is not armed yet, so its callbacks can still be changed. */
-	if (rp->entry_handler) {
-		fgraph_set_callbacks(&rp->fgraph, kretprobe_ftrace_entry,
-				     fgraph_retfunc(&rp->fgraph));
+	fgraph_set_callbacks(&rp->fgraph, rp->entry_handler ? kretprobe_ftrace_entry : NULL,
+			     kretprobe_return);
+	if (rp->entry_handler && !rp->entry_args_only)
 		rp->fgraph.flags |= FGRAPH_ENTRY_REGS;
-	}
 	return bucket(p);
 }
 

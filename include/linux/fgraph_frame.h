@@ -116,7 +116,7 @@ enum fgraph_miss {
  * @tag:	id and generation; set before the user can be called, and constant until
  *		no call can be hooked for it any more
  * @row:	the user's row in the table of users, which says if @tag is valid
- * @below:	how many slots its private data take below the header of a record; 0 if the
+ * @slots:	how many slots its private data take below the header of a record; 0 if the
  *		data fit into the header
  * @function:	the only function of a user without a filter, or 0
  * @admit:	called before the user where RCU does not watch or a kprobe's handler runs:
@@ -125,9 +125,9 @@ enum fgraph_miss {
  * @note_miss:	called for each miss except FGRAPH_MISS_BPF, with preemption disabled; must
  *		not call functions that the user hooks. May be NULL
  * @list:	links the users that have a filter
- * @asked:	the user is an asked user, see fgraph_ftrace.c: it wants so many functions that
- *		its filter is looked up at each call
- * @permanent:	kernel.ftrace_enabled cannot be set to 0 while this user is registered
+ * @wide:	the user is a wide user, see fgraph_ftrace.c: it wants so many functions that it
+ *		has no sites, and its filter is looked up at each call
+ * @needs_enabled: kernel.ftrace_enabled cannot be set to 0 while this user is registered
  * @once:	the user's probe may be at the head of a loop, whose turns must not be taken
  *		for tail calls: all of them share one entry in the frame
  * @kind:	"tracer", "kretprobe" or "fprobe", for the fgraph_users file; NULL for others
@@ -137,13 +137,13 @@ struct fgraph_user {
 	unsigned long		tag;
 #ifdef CONFIG_FGRAPH
 	struct fgraph_row	*row;
-	unsigned int		below;
+	unsigned int		slots;
 	unsigned long		function;
 	bool			(*admit)(struct fgraph_ops *gops);
 	void			(*note_miss)(struct fgraph_ops *gops);
 	struct list_head	list;
-	bool			asked;
-	bool			permanent;
+	bool			wide;
+	bool			needs_enabled;
 	bool			once;
 #endif
 	const char		*kind;

@@ -17,18 +17,25 @@
 #include "fgraph_internal.h"
 
 /**
- * struct fgraph_call - a call while it is being hooked for one user
+ * struct fgraph_call - a call while it is being hooked for a user
  * @func:	the function
  * @regs:	registers at entry
  * @st:		the stack of the current task
- * @dead_below:	on the current machine stack, calls whose return address lies below this
- *		place are abandoned
+ * @top:	the newest header before the user's record
+ * @kind:	header of the user's record, without size: FGRAPH_FRAME to open the frame of a
+ *		call that is not hooked yet, with FGRAPH_TAIL if it is a tail call of a hooked
+ *		function; FGRAPH_ENTRY to join @frame
+ * @frame:	the frame to join, or NULL
+ * @ret:	the real return address, to open a frame
  */
 struct fgraph_call {
 	unsigned long		func;
 	struct pt_regs		*regs;
 	struct fgraph_stack	*st;
-	void			*dead_below;
+	void			*top;
+	unsigned long		kind;
+	struct fgraph_frame	*frame;
+	unsigned long		ret;
 };
 
 /**
@@ -59,15 +66,16 @@ static __always_inline bool fgraph_is_hooked(unsigned long ret)
 /*
  * Make the call return to a trampoline that suits users with @flags. The frame must have
  * been committed: an unwinder that finds the trampoline looks for it. A full trampoline
- * is not replaced by a light one, as an earlier user of the call needs it.
+ * is not replaced by a light one, as an earlier user of the call (@hooked) may need it.
  */
-static __always_inline void fgraph_set_trampoline(unsigned int flags, struct pt_regs *regs)
+static __always_inline void fgraph_set_trampoline(struct pt_regs *regs, unsigned int flags,
+						  bool hooked)
 {
 	unsigned long *place = fgraph_entry_place(regs);
 
 	if (flags & FGRAPH_FULL_REGS)
 		WRITE_ONCE(*place, (unsigned long)fgraph_trampoline_full);
-	else if (!fgraph_is_hooked(READ_ONCE(*place)))
+	else if (!hooked)
 		WRITE_ONCE(*place, (unsigned long)fgraph_trampoline_light);
 }
 
@@ -107,18 +115,34 @@ static __always_inline bool fgraph_ask(struct fgraph_ops *gops, struct fgraph_fr
 }
 
 /*
- * The callbacks of a batch are over. Remove the cover, which fgraph_cover() made, and make
- * @top the newest record.
+ * Write a user's record and call its entry callback. If the user wants the return, the record
+ * is committed and the call hooked, else the record is dropped. @rec was reserved with @slots
+ * slots of data. @above has the bits of FGRAPH_CONTEXT of the record below: the new header must
+ * keep them, as callbacks further down still run.
  */
-static __always_inline void fgraph_uncover(struct fgraph_stack *st, void *cover, void *top)
+static __always_inline void fgraph_add_record(struct fgraph_call *call, struct fgraph_ops *gops,
+					      void *rec, unsigned long slots,
+					      unsigned long above)
 {
-	/* Drop the frames of calls that a callback made and that will never return. */
-	if (unlikely(READ_ONCE(st->top) != cover))
-		fgraph_stack_pop_above(st, cover);
-	fgraph_set_head(cover, FGRAPH_NONE);
-	barrier();
-	WRITE_ONCE(st->top, top);
-	barrier();
+	struct fgraph_stack *st = call->st;
+	struct fgraph_frame *frame = call->frame ?: rec;
+	bool wanted;
+
+	if (call->frame)
+		fgraph_fill_entry(rec, gops, frame);
+	else
+		fgraph_fill_frame(rec, gops->user.tag, call->func, call->ret,
+				  fgraph_retp(call->regs));
+	wanted = fgraph_ask(gops, frame, fgraph_data_in(rec, slots), call->regs);
+	fgraph_stack_settle(st, rec);
+	if (!wanted || !fgraph_retfunc(gops)) {
+		if (unlikely(slots))
+			fgraph_stack_clean(rec, slots);
+		fgraph_stack_drop_header(st, rec, call->top);
+		return;
+	}
+	fgraph_stack_commit(rec, call->kind | slots << FGRAPH_SLOTS_SHIFT | above);
+	fgraph_set_trampoline(call->regs, gops->flags, call->kind != FGRAPH_FRAME);
 }
 
 /*
@@ -128,37 +152,23 @@ static __always_inline void fgraph_uncover(struct fgraph_stack *st, void *cover,
 static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned long func,
 					      struct pt_regs *regs)
 {
-	unsigned long *place = fgraph_entry_place(regs), ret = READ_ONCE(*place);
-	/* fgraph_trim() does not free the stack while preemption is disabled here. */
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	struct fgraph_frame *frame;
-	void *top;
+	struct fgraph_call call = {
+		.func = func,
+		.regs = regs,
+		/* fgraph_trim() does not free the stack while preemption is disabled here. */
+		.st = READ_ONCE(current->fgraph_stack),
+		.kind = FGRAPH_FRAME,
+		.ret = READ_ONCE(*fgraph_entry_place(regs)),
+	};
 
-	if (unlikely(!st || fgraph_is_hooked(ret)))
+	if (unlikely(!call.st || fgraph_is_hooked(call.ret)))
 		return false;
-	top = READ_ONCE(st->top);
-	if (unlikely((fgraph_head(top) & FGRAPH_INSIDE) || !fgraph_slots_left(top)))
+	call.top = READ_ONCE(call.st->top);
+	if (unlikely((fgraph_head(call.top) & FGRAPH_INSIDE) ||
+		     !fgraph_stack_fits(call.top, FGRAPH_SLOT)))
 		return false;
-
-	frame = top + FGRAPH_SLOT;
-	WRITE_ONCE(st->top, frame);
-	barrier();	/* TOP FIRST */
-	fgraph_fill_frame(frame, gops->user.tag, func, ret, fgraph_retp(regs));
-	if (fgraph_entryfunc(gops)) {
-		fgraph_stack_commit(frame, FGRAPH_RESERVED | fgraph_context());
-		if (!fgraph_entryfunc(gops)(gops, frame, frame->data,
-					    (struct ftrace_regs *)regs)) {
-			fgraph_uncover(st, frame, top);
-			return true;
-		}
-		/* Drop the frames of calls that the callback made and that will never return. */
-		if (unlikely(READ_ONCE(st->top) != frame))
-			fgraph_stack_pop_above(st, frame);
-	}
-	fgraph_stack_commit(frame, FGRAPH_FRAME);
-	/* Only after the commit: an unwinder that finds the trampoline looks for the frame. */
-	WRITE_ONCE(*place, (unsigned long)(gops->flags & FGRAPH_FULL_REGS ?
-					   fgraph_trampoline_full : fgraph_trampoline_light));
+	fgraph_add_record(&call, gops,
+			  fgraph_stack_reserve(call.st, call.top, 0, fgraph_context()), 0, 0);
 	return true;
 }
 
@@ -177,7 +187,7 @@ static bool fgraph_frame_has(struct fgraph_stack *st, struct fgraph_frame *frame
 {
 	void *rec;
 
-	for (rec = READ_ONCE(st->top); rec != frame; rec = fgraph_below(rec)) {
+	for (rec = READ_ONCE(st->top); rec != frame; rec = fgraph_older(rec)) {
 		if (fgraph_is_entry_of(rec, frame) && ((struct fgraph_entry *)rec)->tag == tag)
 			return true;
 	}
@@ -186,105 +196,43 @@ static bool fgraph_frame_has(struct fgraph_stack *st, struct fgraph_frame *frame
 NOKPROBE_SYMBOL(fgraph_frame_has);
 
 /*
- * Make room for a user's record with @below slots of data. If the chunk is full, frames of
- * abandoned calls are dropped first. @above is set to the bits of FGRAPH_CONTEXT of the
- * record below: the new header must keep them, as callbacks further down still run.
+ * Find out how the call is hooked for a user. If the return address is a trampoline, the newest
+ * frame of that place says which call has been hooked: this one, or one of a function that ended
+ * in a tail call of this function. In the second case both calls return at once, and the users of
+ * the newer frame are told first. Returns false if the call must not be hooked.
  */
-static void *fgraph_push(struct fgraph_call *call, unsigned long below, unsigned long *above)
+static bool fgraph_join_or_open(struct fgraph_call *call, struct fgraph_ops *gops)
 {
-	struct fgraph_stack *st = call->st;
-	unsigned long head;
-	void *top;
-
-	if (unlikely(!fgraph_stack_fits(READ_ONCE(st->top), (below + 1) << FGRAPH_SLOT_SHIFT)))
-		fgraph_reap(st, call->dead_below);
-	top = fgraph_stack_top(st, &head);
-	*above = head & FGRAPH_CONTEXT;
-	return fgraph_stack_reserve(st, top, below, fgraph_context_within(*above));
-}
-NOKPROBE_SYMBOL(fgraph_push);
-
-/*
- * Call the entry callback of a user and, if it wants the return, add an entry to @frame.
- * Returns 0 or -ENOMEM.
- */
-static int fgraph_join(struct fgraph_call *call, struct fgraph_ops *gops,
-		       struct fgraph_frame *frame)
-{
-	unsigned long below = gops->user.below, above;
-	struct fgraph_entry *entry;
-
-	entry = fgraph_push(call, below, &above);
-	if (unlikely(!entry))
-		return -ENOMEM;
-	fgraph_fill_entry(entry, gops, frame);
-	if (!fgraph_ask(gops, frame, fgraph_data(entry, fgraph_head(entry)), call->regs) ||
-	    !fgraph_retfunc(gops)) {
-		fgraph_stack_pop(call->st, entry);
-		return 0;
-	}
-	fgraph_stack_commit(entry, FGRAPH_ENTRY | below << FGRAPH_BELOW_SHIFT | above);
-	fgraph_set_trampoline(gops->flags, call->regs);
-	return 0;
-}
-NOKPROBE_SYMBOL(fgraph_join);
-
-/*
- * Call the entry callback of a user and, if it wants the return, open a frame for the call.
- * @tail is FGRAPH_TAIL if the call is a tail call of a hooked function, else 0. Returns 0
- * or -ENOMEM.
- */
-static int fgraph_open(struct fgraph_call *call, struct fgraph_ops *gops, unsigned long ret,
-		       unsigned long tail)
-{
-	unsigned long below = gops->user.below, above;
 	struct fgraph_frame *frame;
 
-	frame = fgraph_push(call, below, &above);
-	if (unlikely(!frame))
-		return -ENOMEM;
-	fgraph_fill_frame(frame, gops->user.tag, call->func, ret, fgraph_retp(call->regs));
-	if (!fgraph_ask(gops, frame, fgraph_data(frame, fgraph_head(frame)), call->regs) ||
-	    !fgraph_retfunc(gops)) {
-		fgraph_stack_pop(call->st, frame);
-		return 0;
-	}
-	fgraph_stack_commit(frame, FGRAPH_FRAME | below << FGRAPH_BELOW_SHIFT | tail | above);
-	fgraph_set_trampoline(gops->flags, call->regs);
-	return 0;
-}
-NOKPROBE_SYMBOL(fgraph_open);
-
-/*
- * Hook a call for one user. If the return address is a trampoline, the newest frame of that
- * place says which call has been hooked: this one, or one of a function that ended in a tail
- * call of this function. In the second case both calls return at once, and the users of the
- * newer frame are told first.
- */
-static int fgraph_join_or_open(struct fgraph_call *call, struct fgraph_ops *gops)
-{
-	unsigned long ret = READ_ONCE(*fgraph_entry_place(call->regs));
-	struct fgraph_frame *frame;
-
-	if (!fgraph_is_trampoline(ret))
-		return fgraph_open(call, gops, ret, 0);
+	call->kind = FGRAPH_FRAME;
+	call->ret = READ_ONCE(*fgraph_entry_place(call->regs));
+	if (!fgraph_is_trampoline(call->ret))
+		return true;
 	frame = fgraph_frame_at(call->st, fgraph_retp(call->regs));
 	/* Without a frame the real return address is not known. */
 	if (WARN_ON_ONCE(!frame))
-		return -ENOMEM;
-	if (frame->func != call->func)
-		return fgraph_open(call, gops, frame->ret, FGRAPH_TAIL);
-	if (!fgraph_frame_has(call->st, frame, gops->user.tag))
-		return fgraph_join(call, gops, frame);
+		return false;
+	if (frame->func == call->func && !fgraph_frame_has(call->st, frame, gops->user.tag)) {
+		call->kind = FGRAPH_ENTRY;
+		call->frame = frame;
+		return true;
+	}
+	call->kind = FGRAPH_FRAME | FGRAPH_TAIL;
+	call->ret = frame->ret;
 	/*
 	 * A breakpoint at the head of a loop is hit in each turn of it. Here that looks like
 	 * a tail call of the function to itself.
 	 */
-	return gops->user.once ? 0 : fgraph_open(call, gops, frame->ret, FGRAPH_TAIL);
+	return frame->func != call->func || !gops->user.once;
 }
 NOKPROBE_SYMBOL(fgraph_join_or_open);
 
-/* The general path: any user, in any state of the shadow stack, which is made if need be. */
+/*
+ * The general path: any user, in any state of the shadow stack, which is made if need be. If the
+ * chunk is full, frames of abandoned calls are dropped first: those whose return address lies
+ * below @dead_below on the current machine stack.
+ */
 static noinline void fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func,
 				      struct pt_regs *regs, void *dead_below)
 {
@@ -292,10 +240,23 @@ static noinline void fgraph_hook_slow(struct fgraph_ops *gops, unsigned long fun
 		.func = func,
 		.regs = regs,
 		.st = READ_ONCE(current->fgraph_stack) ?: fgraph_stack_make(),
-		.dead_below = dead_below,
 	};
+	unsigned long slots = gops->user.slots, head;
+	void *rec = NULL;
 
-	if (!call.st || fgraph_join_or_open(&call, gops))
+	if (call.st) {
+		if (!fgraph_join_or_open(&call, gops))
+			return;
+		if (unlikely(!fgraph_stack_fits(READ_ONCE(call.st->top),
+						(slots + 1) << FGRAPH_SLOT_SHIFT)))
+			fgraph_reap(call.st, dead_below);
+		call.top = fgraph_stack_top(call.st, &head);
+		head &= FGRAPH_CONTEXT;
+		rec = fgraph_stack_reserve(call.st, call.top, slots, fgraph_context_within(head));
+	}
+	if (rec)
+		fgraph_add_record(&call, gops, rec, slots, head);
+	else
 		fgraph_miss(gops, FGRAPH_MISS_MEMORY);
 }
 NOKPROBE_SYMBOL(fgraph_hook_slow);
@@ -382,39 +343,20 @@ static noinline void fgraph_hook_each(struct fgraph_ops **users, unsigned int nr
 }
 NOKPROBE_SYMBOL(fgraph_hook_each);
 
-/*
- * The chunk lacks room for the slots of @nr users and the cover. Take them in the next
- * chunk, for as many users as that can hold; @nr is set to their number.
- */
-static noinline void *fgraph_cover_next(struct fgraph_stack *st, unsigned int *nr)
-{
-	/* The slots of a chunk less two, for its header and the cover. */
-	const unsigned int most = FGRAPH_CHUNK_SIZE / FGRAPH_SLOT - 2;
-
-	*nr = min(*nr, most);
-	return fgraph_stack_extend(st, (*nr + 1) << FGRAPH_SLOT_SHIFT);
-}
-NOKPROBE_SYMBOL(fgraph_cover_next);
+/* How many users are hooked in one batch: the slots of a chunk without its header and the cover. */
+#define FGRAPH_BATCH	(FGRAPH_CHUNK_SIZE / FGRAPH_SLOT - 2)
 
 /*
- * Take slots for the records of @nr users, or of fewer, to which @nr is then set. They lie
- * below a header, the cover, which says that callbacks run (INSIDE). Until its record is
- * complete, the first word of each slot is 0 and readers skip it (ZERO). Returns the cover,
- * or NULL if there is no memory.
+ * Take slots for the records of @nr users. They lie below a header, the cover, which says that
+ * callbacks run (INSIDE). Until its record is complete, the first word of each slot is 0 and
+ * readers skip it (ZERO). Returns the cover, or NULL if there is no memory.
  */
-static __always_inline void *fgraph_cover(struct fgraph_stack *st, void *top, unsigned int *nr)
+static __always_inline void *fgraph_cover(struct fgraph_stack *st, void *top, unsigned long nr)
 {
-	void *cover = top + ((*nr + 1UL) << FGRAPH_SLOT_SHIFT);
+	void *cover = fgraph_stack_grow(st, top, (nr + 1) << FGRAPH_SLOT_SHIFT);
 
-	if (likely(*nr < fgraph_slots_left(top))) {
-		WRITE_ONCE(st->top, cover);
-	} else {
-		cover = fgraph_cover_next(st, nr);
-		if (!cover)
-			return NULL;
-	}
-	barrier();	/* TOP FIRST */
-	fgraph_set_head(cover, FGRAPH_RESERVED | fgraph_context());
+	if (likely(cover))
+		fgraph_set_head(cover, FGRAPH_RESERVED | fgraph_context());
 	barrier();
 	return cover;
 }
@@ -428,23 +370,18 @@ static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users
 {
 	struct fgraph_ops **user = users, **end, **all = users + nr;
 	struct fgraph_frame *frame = NULL;
+	void *top = READ_ONCE(st->top);
 	struct fgraph_entry *entry;
-	void *top = NULL, *cover;
 	unsigned int flags = 0;
 
 	do {
-		void *left = top;
+		unsigned long some = min((unsigned long)(all - user), FGRAPH_BATCH);
+		void *cover = fgraph_cover(st, top, some);
 
-		top = READ_ONCE(st->top);
-		/* An interrupt left an abandoned call on top, so the records are not adjacent. */
-		if (unlikely(frame && top != left))
-			break;
-		nr = all - user;
-		cover = fgraph_cover(st, top, &nr);
 		if (unlikely(!cover))
 			break;
-		entry = cover - ((unsigned long)nr << FGRAPH_SLOT_SHIFT);
-		end = user + nr;
+		entry = cover - (some << FGRAPH_SLOT_SHIFT);
+		end = user + some;
 		for (; !frame && user < end; user++) {
 			struct fgraph_ops *gops = READ_ONCE(*user);
 
@@ -463,16 +400,17 @@ static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users
 			fgraph_fill_entry(entry, gops, frame);
 			if (!fgraph_ask(gops, frame, entry->data, regs))
 				continue;
-			WRITE_ONCE(entry->below, top);
+			WRITE_ONCE(entry->older, top);
 			fgraph_stack_commit(entry, FGRAPH_ENTRY | FGRAPH_LINKED);
 			flags |= gops->flags;
 			top = entry++;
 		}
-		fgraph_uncover(st, cover, top);
+		fgraph_stack_settle(st, cover);
+		fgraph_stack_drop_header(st, cover, top);
 	} while (unlikely(user < all));
 	if (likely(frame))
-		fgraph_set_trampoline(flags, regs);
-	/* The others take the general path: there was no memory, or a call is in between. */
+		fgraph_set_trampoline(regs, flags, false);
+	/* There was no memory for a batch of the others, but there may be for some of them. */
 	if (unlikely(user < all))
 		fgraph_hook_each(user, all - user, func, regs);
 }
@@ -569,23 +507,55 @@ static noinline void __noreturn fgraph_no_frame(void)
 NOKPROBE_SYMBOL(fgraph_no_frame);
 
 /*
- * Tell all users of a frame, the newest first. Their records are between @top and the frame,
- * not necessarily adjacent. Returns true if one of the users has gone.
+ * Tell all users of a frame, the newest first. Their records are between @top and the frame; if
+ * they are not @linked, records of other calls may be in between. Returns true if one of the users
+ * has gone.
  */
-static bool fgraph_tell_all(void *top, struct fgraph_frame *frame, struct fgraph_regs *regs)
+static __always_inline bool fgraph_tell_all(void *top, struct fgraph_frame *frame,
+					    struct fgraph_regs *regs, bool linked)
 {
-	unsigned long head = fgraph_head(frame);
+	unsigned long slots = linked ? 0 : fgraph_slots(fgraph_head(frame));
+	struct fgraph_entry *entry;
 	bool gone = false;
-	void *rec;
 
-	for (rec = top; rec != frame; rec = fgraph_below(rec)) {
+	for (entry = top; (void *)entry != frame;
+	     entry = linked ? READ_ONCE(entry->older) : fgraph_older(entry)) {
 		/* Skip headers of chunks, and calls further out that were hooked late. */
-		if (fgraph_is_entry_of(rec, frame))
-			gone |= fgraph_tell_entry(rec, fgraph_data(rec, fgraph_head(rec)), regs);
+		if (linked || fgraph_is_entry_of(entry, frame))
+			gone |= fgraph_tell_entry(entry, linked ? entry->data :
+						  fgraph_data(entry, fgraph_head(entry)), regs);
 	}
-	return gone | fgraph_tell_frame(frame, fgraph_data(frame, head), regs);
+	return gone | fgraph_tell_frame(frame, fgraph_data_in(frame, slots), regs);
 }
-NOKPROBE_SYMBOL(fgraph_tell_all);
+
+/*
+ * The steps of a return up to where the frame can be dropped: tell its users and restore the
+ * return address. @top is the newest record, of this frame or of a live call further out;
+ * @head is what its header says meanwhile. Returns true if one of the users has gone.
+ *
+ * READ_ONCE() is for KCSAN: it takes plain reads to be done after the frame has been dropped,
+ * and so as a race with the next call's writes, although one CPU sees its own in order.
+ */
+static __always_inline bool fgraph_return_steps(struct fgraph_stack *st, void *top,
+						unsigned long head, struct fgraph_frame *frame,
+						struct fgraph_regs *regs, bool linked)
+{
+	bool gone, tail = !linked && (fgraph_head(frame) & FGRAPH_TAIL);
+
+	fgraph_complete_regs(regs, READ_ONCE(frame->ret));
+	fgraph_set_head(top, head);
+	barrier();
+	gone = fgraph_tell_all(top, frame, regs, linked);
+	/*
+	 * Before the frame is dropped, as an unwinder that finds the trampoline needs a frame.
+	 * After a tail call it finds that of the older call of this place.
+	 */
+	if (!tail)
+		WRITE_ONCE(*fgraph_record_place(READ_ONCE(frame->retp)), READ_ONCE(frame->ret));
+	barrier();
+	fgraph_stack_settle(st, top);
+	return gone;
+}
 
 /*
  * Complete the newest call whose return address is at @retp. Returns the real return
@@ -596,37 +566,26 @@ static unsigned long fgraph_return_one(struct fgraph_stack *st, unsigned long *r
 				       struct fgraph_regs *regs, bool *tail)
 {
 	struct fgraph_frame *frame = fgraph_frame_at(st, retp);
-	unsigned long ret, top_head;
-	bool uncovered, gone;
+	unsigned long ret, head;
+	bool exposed, gone;
 	void *top;
 
 	if (unlikely(!frame))
 		fgraph_no_frame();
-	uncovered = fgraph_stack_uncover(st, frame);
+	exposed = fgraph_stack_expose(st, frame);
 	*tail = fgraph_head(frame) & FGRAPH_TAIL;
 	ret = READ_ONCE(frame->ret);
-	fgraph_complete_regs(regs, ret);
-
 	/* The return of a hooked call is always reported, even if a callback is running. */
 	top = READ_ONCE(st->top);
-	top_head = fgraph_head(top);
-	fgraph_set_head(top, (top_head & ~FGRAPH_CONTEXT) |
-			fgraph_context_within(top_head & FGRAPH_CONTEXT));
-	barrier();
-	gone = fgraph_tell_all(top, frame, regs);
-
-	/*
-	 * Before the frame is dropped, as an unwinder that finds the trampoline needs a frame.
-	 * After a tail call it finds that of the older call of this place.
-	 */
-	if (!*tail)
-		WRITE_ONCE(*fgraph_record_place(retp), ret);
-	barrier();
-	if (likely(uncovered)) {
+	head = fgraph_head(top);
+	gone = fgraph_return_steps(st, top, (head & ~FGRAPH_CONTEXT) |
+				   fgraph_context_within(head & FGRAPH_CONTEXT),
+				   frame, regs, false);
+	if (likely(exposed)) {
 		fgraph_stack_pop(st, frame);
 		fgraph_stack_drop_done(st);
 	} else {
-		fgraph_set_head(top, top_head);
+		fgraph_set_head(top, head);
 		fgraph_stack_done(st, frame);
 	}
 	if (unlikely(gone))
@@ -653,32 +612,14 @@ NOKPROBE_SYMBOL(fgraph_return_slow);
  * The fast path: the records of @frame take one slot each and are the newest ones of the
  * stack, and no callback runs. @top is the newest record, with header @head. Enables
  * preemption, which fgraph_return() has disabled.
- *
- * READ_ONCE() is for KCSAN: it takes plain reads to be done after the frame has been dropped,
- * and so as a race with the next call's writes, although one CPU sees its own in order.
  */
 static __always_inline unsigned long
 fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
 		   struct fgraph_frame *frame, struct fgraph_regs *regs)
 {
-	struct fgraph_entry *entry;
-	bool gone = false;
-	unsigned long ret;
+	bool gone = fgraph_return_steps(st, top, head | fgraph_context(), frame, regs, true);
+	unsigned long ret = READ_ONCE(frame->ret);
 
-	fgraph_complete_regs(regs, READ_ONCE(frame->ret));
-	fgraph_set_head(top, head | fgraph_context());
-	barrier();
-	for (entry = top; (void *)entry != frame; entry = READ_ONCE(entry->below))
-		gone |= fgraph_tell_entry(entry, entry->data, regs);
-	gone |= fgraph_tell_frame(frame, frame->data, regs);
-
-	ret = READ_ONCE(frame->ret);
-	/* Before the frame is dropped: an unwinder that finds the trampoline looks for it. */
-	WRITE_ONCE(*fgraph_record_place(READ_ONCE(frame->retp)), ret);
-	barrier();
-	/* Drop the frames of calls that a callback made and that will never return. */
-	if (unlikely(READ_ONCE(st->top) != top))
-		fgraph_stack_pop_above(st, top);
 	fgraph_stack_drop_linked(st, top, frame);
 	if (unlikely(gone))
 		fgraph_trim_unused();
@@ -692,11 +633,8 @@ static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, uns
 {
 	unsigned long head, ret;
 	void *top = READ_ONCE(st->top);
-	/* CLAIM: read before the header, as an interrupt may drop records of abandoned calls. */
-	struct fgraph_frame *frame = READ_ONCE(((struct fgraph_entry *)top)->frame);
+	struct fgraph_frame *frame = fgraph_read((struct fgraph_entry *)top, frame, &head);
 
-	barrier();
-	head = fgraph_head(top);
 	/* The lower half suffices: bits of FGRAPH_CONTEXT are only set with FGRAPH_INSIDE. */
 	if ((u32)head == (FGRAPH_ENTRY | FGRAPH_LINKED) &&
 	    (u32)fgraph_head(frame) == FGRAPH_FRAME && frame->retp == retp)
@@ -717,17 +655,13 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 	struct fgraph_frame *frame;
 	struct fgraph_stack *st;
 	unsigned long head;
-	bool here;
 
 	preempt_disable_notrace();
 	st = READ_ONCE(current->fgraph_stack);
 	if (unlikely(!st))
 		fgraph_no_frame();
 	frame = READ_ONCE(st->top);
-	here = READ_ONCE(frame->retp) == retp;
-	barrier();	/* CLAIM: @retp is read before the header */
-	head = fgraph_head(frame);
-	if (likely(here && (u32)head == FGRAPH_FRAME))
+	if (likely(fgraph_read(frame, retp, &head) == retp && (u32)head == FGRAPH_FRAME))
 		return fgraph_return_fast(st, frame, head, frame, regs);
 	return fgraph_return_several(st, retp, regs);
 }

@@ -2,15 +2,29 @@
 /*
  * Which users of fgraph want a function: their filters, and the sites.
  *
- * A user's filter is not registered with ftrace. fgraph has two ftrace_ops of its own, one of
- * which saves all registers. Their filters are the union of the filters of the users. A table
- * has a site for each function that is wanted: the users that want it, found by the address
- * of the function's call to ftrace. So the entry of a function takes one look-up and one
- * loop, and registering a user touches only the functions that it wants.
+ * A user's filter is not registered with ftrace. fgraph has two dispatchers, each with an
+ * ftrace_ops of its own: one calls the users that need all registers at entry, the other one all
+ * other users. The filter of the ops is the union of the filters of its users. A table has a site
+ * for each function that is wanted: the users that want it, found by the address of the function's
+ * call to ftrace. So the entry of a function takes one look-up and one loop, and registering a
+ * user touches only the functions that it wants. If a function has users of both kinds, ftrace
+ * calls both ops, and the users of the second one join the frame.
  *
- * Users that want all functions, or very many, are asked users. They are in a list of their
- * own: when a function without a site is called, the filter of each of them is looked up. A
- * site also has the asked users that want its function, so only the site is used then.
+ * Users that want all functions, or very many, are wide users. They have no sites of their own,
+ * but are in a list: when a function without a site is called, the filter of each of them is
+ * looked up. A site also has the wide users that want its function, so only the site is used
+ * then.
+ *
+ * What the sites of a dispatcher look like; fgraph_check_dispatchers() checks it:
+ *
+ *  who wants the function		its site
+ *  nobody				none
+ *  wide users alone			none, or one that is left from a user which has gone
+ *  one user				@users has it, and @only if it is simple
+ *  several users			@users has them, the wide ones among them, oldest first
+ *
+ * Besides, @users may have fgraph_nobody where a user has gone. The list of the wide users looks
+ * like a site of several users, with @look_up unless each of them wants every function.
  *
  * Writers hold ftrace_lock. Readers are callbacks of ftrace, in any context, with preemption
  * disabled. Memory that readers may still see is freed after fgraph_synchronize().
@@ -22,7 +36,6 @@
 #include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
-#include <linux/stop_machine.h>
 #include <linux/workqueue.h>
 
 #include "fgraph_ftrace.h"
@@ -31,16 +44,16 @@
 #include "trace.h"
 
 /*
- * A user with more functions in its filter becomes an asked user, which costs a look-up in
+ * A user with more functions in its filter becomes a wide user, which costs a look-up in
  * its filter at each call. This limits the memory for a user's sites to some 50 KB.
  */
 #define FGRAPH_SITE_FUNCTIONS	1024
 
 /*
- * How many asked users can be hooked in one batch. Of more users, only the first batch takes
+ * How many wide users can be hooked in one batch. Of more users, only the first batch takes
  * the fast path: after that the call is hooked already.
  */
-#define FGRAPH_ASK_AT_ONCE	8
+#define FGRAPH_WIDE_AT_ONCE	8
 
 /* Links memory that readers may still use, until it is freed. First member of its object. */
 struct fgraph_old {
@@ -51,15 +64,12 @@ struct fgraph_old {
  * struct fgraph_site - the users that want the calls of a function
  * @old:	links sites that are to be freed
  * @only:	the user, if it is the only one, fgraph_is_simple() and its filter need not be
- *		looked up, else NULL. Indexed like fgraph_ftrace_ops: only the element of the
- *		ops that hooks the calls is set
+ *		looked up, else NULL
  * @nr:		number of elements of @users in use
  * @room:	number of elements that fit into @users
  * @holes:	number of elements that are fgraph_nobody
  * @simple:	fgraph_is_simple() is true for all users
- * @ask:	the filter of each user must be looked up; only in fgraph_asked
- * @regs:	calls are hooked by the ftrace_ops that saves all registers
- * @move:	calls must be hooked by that ftrace_ops, and @regs is not set yet
+ * @look_up:	the filter of each user must be looked up; only in the list of wide users
  * @users:	the users, oldest first
  *
  * Users are only appended to @users while readers may see it. A user that goes is replaced by
@@ -67,14 +77,12 @@ struct fgraph_old {
  */
 struct fgraph_site {
 	struct fgraph_old	old;
-	struct fgraph_ops	*only[2];
+	struct fgraph_ops	*only;
 	unsigned int		nr;
 	unsigned int		room;
 	unsigned int		holes;
 	bool			simple;
-	bool			ask;
-	bool			regs;
-	bool			move;
+	bool			look_up;
 	struct fgraph_ops	*users[];
 };
 
@@ -108,34 +116,57 @@ static struct fgraph_site_table fgraph_no_sites = {
 	.slots = { [1] = { } },
 };
 
-/* The list of asked users while there are none. */
-static struct fgraph_site fgraph_no_asked = { .ask = true };
-
-/* The sites; and the asked users, as if they were the users of a site. */
-static struct fgraph_site_table __rcu *fgraph_sites = RCU_INITIALIZER(&fgraph_no_sites);
-static struct fgraph_site __rcu *fgraph_asked = RCU_INITIALIZER(&fgraph_no_asked);
+/* The list of wide users while there are none. */
+static struct fgraph_site fgraph_no_wide = { .look_up = true };
 
 static void fgraph_ftrace_light(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *op, struct ftrace_regs *fregs);
 static void fgraph_ftrace_regs(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *op, struct ftrace_regs *fregs);
 
-/* The two ops that ftrace calls. Index 1, or true, is the one that saves all registers. */
-struct ftrace_ops fgraph_ftrace_ops[FGRAPH_NR_FTRACE_OPS] = {
-	{ .func = fgraph_ftrace_light },
-	{ .func = fgraph_ftrace_regs, .flags = FTRACE_OPS_FL_SAVE_REGS },
+/**
+ * struct fgraph_dispatcher - an ops that ftrace calls, and the users that it calls in turn
+ * @ops:	called by ftrace for all functions that the users want
+ * @sites:	the sites
+ * @wide:	the wide users, as if they were the users of a site
+ * @dirty:	the filter of @ops must be made anew
+ */
+struct fgraph_dispatcher {
+	struct ftrace_ops		ops;
+	struct fgraph_site_table __rcu	*sites;
+	struct fgraph_site __rcu	*wide;
+	bool				dirty;
 };
 
-/* Set if the filter of that ops must be made anew. Indexed like fgraph_ftrace_ops. */
-static bool fgraph_dirty[ARRAY_SIZE(fgraph_ftrace_ops)];
-/* Set if any site has @move. */
-static bool fgraph_moves;
-/* How many users have &fgraph_user.permanent. */
-static unsigned int fgraph_nr_permanent;
+/* The second one is for the users that need all registers at entry. */
+static struct fgraph_dispatcher fgraph_dispatchers[] = {
+	{
+		.ops.func = fgraph_ftrace_light,
+		.sites = RCU_INITIALIZER(&fgraph_no_sites),
+		.wide = RCU_INITIALIZER(&fgraph_no_wide),
+	},
+	{
+		.ops.func = fgraph_ftrace_regs,
+		.ops.flags = FTRACE_OPS_FL_SAVE_REGS,
+		.sites = RCU_INITIALIZER(&fgraph_no_sites),
+		.wide = RCU_INITIALIZER(&fgraph_no_wide),
+	},
+};
+
+#define for_each_dispatcher(d)	\
+	for (d = fgraph_dispatchers; d < fgraph_dispatchers + ARRAY_SIZE(fgraph_dispatchers); d++)
+
+/* How many users have &fgraph_user.needs_enabled. */
+static unsigned int fgraph_nr_needing_enabled;
 /* The users of fgraph_add_filter(): they have a filter, or want all functions. */
 LIST_HEAD(fgraph_filter_users);
 /* Sites and tables that fgraph_free_old() will free. */
 static struct fgraph_old *fgraph_old_memory;
+
+static struct fgraph_dispatcher *fgraph_dispatcher_of(const struct fgraph_ops *gops)
+{
+	return &fgraph_dispatchers[!!(gops->flags & FGRAPH_ENTRY_REGS)];
+}
 
 static int fgraph_refuse(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 			 void *data, struct ftrace_regs *fregs)
@@ -167,53 +198,45 @@ fgraph_next_slot(struct fgraph_site_table *table, struct fgraph_site_slot *slot)
 	return (void *)slot - (void *)table->slots == table->mask ? table->slots : slot + 1;
 }
 
-/* The site of a function, or the asked users. For readers: any context, preemption disabled. */
-static __always_inline struct fgraph_site *fgraph_find_users(unsigned long ip)
+/* The site of a function, or the wide users. For readers: any context, preemption disabled. */
+static __always_inline struct fgraph_site *fgraph_find_users(struct fgraph_dispatcher *d,
+							     unsigned long ip)
 {
 	/*
-	 * Read before the table. Pairs with rcu_assign_pointer() in fgraph_replace_asked():
+	 * Read before the table. Pairs with rcu_assign_pointer() in fgraph_replace_wide():
 	 * fgraph_apply_filter() enters a user into its sites before it removes it from the
-	 * asked users, so one of the two has the user.
+	 * wide users, so one of the two has the user.
 	 */
-	struct fgraph_site *asked = (__force struct fgraph_site *)smp_load_acquire(&fgraph_asked);
-	struct fgraph_site_table *table = rcu_dereference_raw(fgraph_sites);
+	struct fgraph_site *wide = (__force struct fgraph_site *)smp_load_acquire(&d->wide);
+	struct fgraph_site_table *table = rcu_dereference_raw(d->sites);
 	struct fgraph_site_slot *slot = fgraph_first_slot(table, ip);
 	struct fgraph_site *site;
 	unsigned long at;
 
 	while ((at = READ_ONCE(slot->ip)) != ip) {
 		if (!at)
-			return asked;
+			return wide;
 		slot = fgraph_next_slot(table, slot);
 	}
 	site = rcu_dereference_raw(slot->site);
-	return site ?: asked;
+	return site ?: wide;
 }
 
-static __always_inline bool fgraph_needs_regs(const struct fgraph_ops *gops)
+/* Hook a call for those users whose filter has the function. */
+static void fgraph_hook_wide(struct fgraph_ops **users, unsigned int nr, bool simple,
+			     unsigned long ip, struct ftrace_regs *fregs)
 {
-	return gops->flags & FGRAPH_ENTRY_REGS;
-}
-
-/*
- * Hook a call for those users whose filter has the function. Without all registers (@regs) users
- * that need them are left out: their site is about to move to the ops that saves them.
- */
-static void fgraph_hook_asked(struct fgraph_ops **users, unsigned int nr, bool simple,
-			      unsigned long ip, struct ftrace_regs *fregs, bool regs)
-{
-	struct fgraph_ops *some[FGRAPH_ASK_AT_ONCE];
+	struct fgraph_ops *some[FGRAPH_WIDE_AT_ONCE];
 	unsigned int i, wanting = 0;
 
 	for (i = 0; i < nr; i++) {
 		struct fgraph_ops *gops = READ_ONCE(users[i]);
 		struct ftrace_ops *filter = fgraph_filter(gops);
 
-		if ((!regs && fgraph_needs_regs(gops)) ||
-		    (filter && !ftrace_ops_test(filter, ip, gops)))
+		if (filter && !ftrace_ops_test(filter, ip, gops))
 			continue;
 		some[wanting++] = gops;
-		if (wanting == FGRAPH_ASK_AT_ONCE) {
+		if (wanting == FGRAPH_WIDE_AT_ONCE) {
 			fgraph_hook_several(some, wanting, simple, ip, fregs);
 			wanting = 0;
 		}
@@ -221,35 +244,29 @@ static void fgraph_hook_asked(struct fgraph_ops **users, unsigned int nr, bool s
 	if (wanting)
 		fgraph_hook_several(some, wanting, simple, ip, fregs);
 }
-NOKPROBE_SYMBOL(fgraph_hook_asked);
+NOKPROBE_SYMBOL(fgraph_hook_wide);
 
-/*
- * Hook a call for a site that has no &fgraph_site.only for this ops. While the function is in
- * the filters of both ops, @site->regs says which of them hooks the call.
- */
+/* Hook a call for a site that has no &fgraph_site.only. */
 static noinline void fgraph_hook_site(struct fgraph_site *site, unsigned long ip,
-				      struct ftrace_regs *fregs, bool regs)
+				      struct ftrace_regs *fregs)
 {
 	/* Pairs with fgraph_site_append(): @nr users are there, and @simple holds for them. */
 	unsigned int nr = smp_load_acquire(&site->nr);
 	bool simple = READ_ONCE(site->simple);
 
-	if (site->regs != regs)
-		return;
-	if (unlikely(READ_ONCE(site->ask) || (!regs && READ_ONCE(site->move))))
-		fgraph_hook_asked(site->users, nr, simple, ip, fregs, regs);
+	if (unlikely(READ_ONCE(site->look_up)))
+		fgraph_hook_wide(site->users, nr, simple, ip, fregs);
 	else
 		fgraph_hook_several(site->users, nr, simple, ip, fregs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_site);
 
 /*
- * The callback of both ops: a function is entered that is in the filter of one of them. @regs
- * is true for the one that saves all registers. It does not come from the ftrace_ops that
+ * A function is entered that users of this dispatcher want. @d is not found by the ftrace_ops that
  * ftrace passes, as for a moment after a change that may be another one.
  */
-static __always_inline void fgraph_ftrace_entry(unsigned long ip, struct ftrace_regs *fregs,
-						bool regs)
+static __always_inline void fgraph_ftrace_entry(struct fgraph_dispatcher *d, unsigned long ip,
+						struct ftrace_regs *fregs)
 {
 	struct fgraph_site *site;
 	struct fgraph_ops *only;
@@ -258,37 +275,37 @@ static __always_inline void fgraph_ftrace_entry(unsigned long ip, struct ftrace_
 	if (unlikely(!fgraph_retp_valid(fgraph_retp(fgraph_entry_regs(fregs)))))
 		return;
 	preempt_disable_notrace();
-	site = fgraph_find_users(ip);
-	only = READ_ONCE(site->only[regs]);
+	site = fgraph_find_users(d, ip);
+	only = READ_ONCE(site->only);
 	if (only)
 		fgraph_hook_one(only, ip, fregs);
 	else
-		fgraph_hook_site(site, ip, fregs, regs);
+		fgraph_hook_site(site, ip, fregs);
 	preempt_enable_notrace();
 }
 
 static void fgraph_ftrace_light(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	fgraph_ftrace_entry(ip, fregs, false);
+	fgraph_ftrace_entry(&fgraph_dispatchers[0], ip, fregs);
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_light);
 
 static void fgraph_ftrace_regs(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	fgraph_ftrace_entry(ip, fregs, true);
+	fgraph_ftrace_entry(&fgraph_dispatchers[1], ip, fregs);
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_regs);
 
-static struct fgraph_site *fgraph_asked_locked(void)
+static struct fgraph_site *fgraph_wide_locked(struct fgraph_dispatcher *d)
 {
-	return rcu_dereference_protected(fgraph_asked, lockdep_is_held(&ftrace_lock));
+	return rcu_dereference_protected(d->wide, lockdep_is_held(&ftrace_lock));
 }
 
-static struct fgraph_site_table *fgraph_table_locked(void)
+static struct fgraph_site_table *fgraph_table_locked(struct fgraph_dispatcher *d)
 {
-	return rcu_dereference_protected(fgraph_sites, lockdep_is_held(&ftrace_lock));
+	return rcu_dereference_protected(d->sites, lockdep_is_held(&ftrace_lock));
 }
 
 static struct fgraph_site *fgraph_site_of(const struct fgraph_site_slot *slot)
@@ -317,7 +334,7 @@ static DECLARE_WORK(fgraph_free_old_work, fgraph_free_old);
 /* Free a site or a table when no reader can see it any more. */
 static void fgraph_free_later(struct fgraph_old *old)
 {
-	if (old == &fgraph_no_sites.old || old == &fgraph_no_asked.old)
+	if (old == &fgraph_no_sites.old || old == &fgraph_no_wide.old)
 		return;
 	old->next = fgraph_old_memory;
 	fgraph_old_memory = old;
@@ -418,12 +435,10 @@ static void fgraph_site_set_only(struct fgraph_site *site)
 {
 	struct fgraph_ops *only = NULL;
 
-	if (site->nr == 1 && site->simple && !site->ask)
+	if (site->nr == 1 && site->simple && !site->look_up)
 		only = site->users[0];
 	/* Pairs with the address dependency in fgraph_ftrace_entry(), through the user. */
-	smp_store_release(&site->only[false], site->regs ? NULL : only);
-	/* Pairs with the address dependency in fgraph_ftrace_entry(), through the user. */
-	smp_store_release(&site->only[true], site->regs ? only : NULL);
+	smp_store_release(&site->only, only);
 }
 
 /* Append a user to a site that has room. Readers see it when @nr has grown. */
@@ -432,8 +447,6 @@ static void fgraph_site_append(struct fgraph_site *site, struct fgraph_ops *gops
 	/* Before @nr grows: a reader that sees the user must not take it for a simple one. */
 	if (!fgraph_is_simple(gops))
 		WRITE_ONCE(site->simple, false);
-	if (fgraph_needs_regs(gops) && !site->regs)
-		WRITE_ONCE(site->move, true);
 	WRITE_ONCE(site->users[site->nr], gops);
 	/* Pairs with smp_load_acquire() in fgraph_hook_site(). */
 	smp_store_release(&site->nr, site->nr + 1);
@@ -449,7 +462,6 @@ static struct fgraph_site *fgraph_site_copy(const struct fgraph_site *site, unsi
 
 	if (!new)
 		return NULL;
-	new->regs = site->regs;
 	for (i = 0; i < site->nr; i++) {
 		if (site->users[i] != &fgraph_nobody && site->users[i] != not)
 			fgraph_site_append(new, site->users[i]);
@@ -535,9 +547,9 @@ static struct fgraph_site_slot *fgraph_next_site(struct fgraph_site_table *table
 }
 
 /* Replace the table by one that is at most half full with twice the number of @sites. */
-static int fgraph_resize_table(unsigned int sites)
+static int fgraph_resize_table(struct fgraph_dispatcher *d, unsigned int sites)
 {
-	struct fgraph_site_table *old = fgraph_table_locked(), *new;
+	struct fgraph_site_table *old = fgraph_table_locked(d), *new;
 	unsigned int nr = roundup_pow_of_two(max(4 * sites, 64U));
 	struct fgraph_site_slot *slot = NULL;
 
@@ -549,95 +561,87 @@ static int fgraph_resize_table(unsigned int sites)
 		*fgraph_site_slot(new, slot->ip) = *slot;
 	new->used = old->sites;
 	new->sites = old->sites;
-	rcu_assign_pointer(fgraph_sites, new);
+	rcu_assign_pointer(d->sites, new);
 	fgraph_free_later(&old->old);
 	return 0;
 }
 
 /* Enter a new site into the table. */
-static int fgraph_enter_site(unsigned long ip, struct fgraph_site *site)
+static int fgraph_enter_site(struct fgraph_dispatcher *d, unsigned long ip,
+			     struct fgraph_site *site)
 {
-	struct fgraph_site_table *table = fgraph_table_locked();
+	struct fgraph_site_table *table = fgraph_table_locked(d);
 	struct fgraph_site_slot *slot = fgraph_site_slot(table, ip);
 	int ret;
 
 	if (!slot->ip && (table->used + 1) * 2 > fgraph_nr_slots(table)) {
-		ret = fgraph_resize_table(table->sites + 1);
+		ret = fgraph_resize_table(d, table->sites + 1);
 		if (ret)
 			return ret;
-		table = fgraph_table_locked();
+		table = fgraph_table_locked(d);
 		slot = fgraph_site_slot(table, ip);
 	}
 	rcu_assign_pointer(slot->site, site);
 	table->sites++;
 	if (!slot->ip) {
 		table->used++;
-		/* A reader that sees the address but not yet the site uses the asked users. */
+		/* A reader that sees the address but not yet the site uses the wide users. */
 		WRITE_ONCE(slot->ip, ip);
 	}
-	fgraph_dirty[site->regs] = true;
+	d->dirty = true;
 	return 0;
 }
 
-/* Remove a site: its function has no users any more, but for asked users. */
-static void fgraph_drop_site(struct fgraph_site_table *table, struct fgraph_site_slot *slot)
+/* Remove a site: its function has no users any more, but for wide users. */
+static void fgraph_drop_site(struct fgraph_dispatcher *d, struct fgraph_site_slot *slot)
 {
+	struct fgraph_site_table *table = fgraph_table_locked(d);
 	struct fgraph_site *site = fgraph_site_of(slot);
 
-	fgraph_dirty[site->regs] = true;
+	d->dirty = true;
 	RCU_INIT_POINTER(slot->site, NULL);
 	fgraph_free_later(&site->old);
 	if (--table->sites)
 		return;
-	rcu_assign_pointer(fgraph_sites, &fgraph_no_sites);
+	rcu_assign_pointer(d->sites, &fgraph_no_sites);
 	fgraph_free_later(&table->old);
 }
 
-/* Make a site for a user that wants the function, and for the asked users that want it. */
-static int fgraph_make_site(unsigned long ip, struct fgraph_ops *gops)
+/* Make a site for a user that wants the function, and for the wide users that want it. */
+static int fgraph_make_site(struct fgraph_dispatcher *d, unsigned long ip,
+			    struct fgraph_ops *gops)
 {
-	struct fgraph_site *asked = fgraph_asked_locked(), *site, *new;
+	struct fgraph_site *wide = fgraph_wide_locked(d), *site, *new;
 	unsigned int i;
-	int ret;
+	int ret = -ENOMEM;
 
-	site = fgraph_site_alloc(asked->nr - asked->holes + 1);
+	site = fgraph_site_alloc(wide->nr - wide->holes + 1);
 	if (!site)
 		return -ENOMEM;
-	for (i = 0; i < asked->nr; i++) {
-		if (asked->users[i] != &fgraph_nobody && asked->users[i] != gops &&
-		    fgraph_wants(asked->users[i], ip))
-			fgraph_site_append(site, asked->users[i]);
+	for (i = 0; i < wide->nr; i++) {
+		if (wide->users[i] != &fgraph_nobody && wide->users[i] != gops &&
+		    fgraph_wants(wide->users[i], ip))
+			fgraph_site_append(site, wide->users[i]);
 	}
-	/*
-	 * If asked users want the function, the ops that hooks calls for them is called for
-	 * it. Otherwise no ops is, and the site need not be moved later.
-	 */
-	if (site->nr || gops->user.asked)
-		site->regs = asked->regs;
-	else
-		site->regs = fgraph_needs_regs(gops);
-	site->move = !site->regs && site->move;
 	new = fgraph_site_add(site, gops);
 	if (new != site)
 		kvfree(site);
-	if (!new)
-		return -ENOMEM;
-	ret = fgraph_enter_site(ip, new);
+	if (new)
+		ret = fgraph_enter_site(d, ip, new);
 	if (ret)
 		kvfree(new);
-	else
-		fgraph_moves |= new->move;
 	return ret;
 }
 
 /* Enter a user into the site of a function. */
 static int fgraph_add_to_site(unsigned long ip, struct fgraph_ops *gops)
 {
-	struct fgraph_site_slot *slot = fgraph_site_slot(fgraph_table_locked(), ip);
+	struct fgraph_dispatcher *d = fgraph_dispatcher_of(gops);
+	struct fgraph_site_slot *slot = fgraph_site_slot(fgraph_table_locked(d), ip);
 	struct fgraph_site *site = fgraph_site_of(slot), *new;
 
 	if (!site)
-		return fgraph_make_site(ip, gops);
+		return fgraph_make_site(d, ip, gops);
 	if (fgraph_site_find(site, gops))
 		return 0;
 	new = fgraph_site_add(site, gops);
@@ -647,37 +651,34 @@ static int fgraph_add_to_site(unsigned long ip, struct fgraph_ops *gops)
 		rcu_assign_pointer(slot->site, new);
 		fgraph_free_later(&site->old);
 	}
-	fgraph_moves |= new->move;
 	return 0;
 }
 
 /*
- * Can a site be removed when its user @not goes? Any other users must be asked users, as they
- * are found without a site, and the same ops must hook calls for the site and for them: the
- * other ops may not be called for the function yet.
+ * Can a site be removed when its user @not goes? Only if all others are wide users, as these are
+ * found without a site.
  */
 static bool fgraph_site_is_needless(const struct fgraph_site *site, const struct fgraph_ops *not)
 {
-	bool empty = true;
 	unsigned int i;
 
 	for (i = 0; i < site->nr; i++) {
-		if (site->users[i] == &fgraph_nobody || site->users[i] == not)
-			continue;
-		if (!site->users[i]->user.asked)
+		if (site->users[i] != &fgraph_nobody && site->users[i] != not &&
+		    !site->users[i]->user.wide)
 			return false;
-		empty = false;
 	}
-	return empty || site->regs == fgraph_asked_locked()->regs;
+	return true;
 }
 
-static void fgraph_remove_from_site(struct fgraph_site_table *table, struct fgraph_site_slot *slot,
-				    struct fgraph_ops *gops)
+/* Remove a user from a site, if it is there. */
+static void fgraph_remove_from_site(struct fgraph_site_slot *slot, struct fgraph_ops *gops)
 {
 	struct fgraph_site *site = fgraph_site_of(slot), *new;
 
+	if (!site || !fgraph_site_find(site, gops))
+		return;
 	if (fgraph_site_is_needless(site, gops)) {
-		fgraph_drop_site(table, slot);
+		fgraph_drop_site(fgraph_dispatcher_of(gops), slot);
 		return;
 	}
 	new = fgraph_site_remove(site, gops);
@@ -687,77 +688,72 @@ static void fgraph_remove_from_site(struct fgraph_site_table *table, struct fgra
 	}
 }
 
-/* Must the filters of the asked users be looked up? Not if all of them want any function. */
-static bool fgraph_must_ask(const struct fgraph_site *asked)
+/* Must the filters of the wide users be looked up? Not if all of them want any function. */
+static bool fgraph_must_look_up(const struct fgraph_site *wide)
 {
 	unsigned int i;
 
 	/* Without users, &fgraph_site.only must not be set. */
-	if (fgraph_site_is_empty(asked))
+	if (fgraph_site_is_empty(wide))
 		return true;
-	for (i = 0; i < asked->nr; i++) {
-		if (asked->users[i] != &fgraph_nobody && !fgraph_wants_any(asked->users[i]))
+	for (i = 0; i < wide->nr; i++) {
+		if (wide->users[i] != &fgraph_nobody && !fgraph_wants_any(wide->users[i]))
 			return true;
 	}
 	return false;
 }
 
-/* Replace the asked users by @new, or update them after a change if @new is the old ones. */
-static void fgraph_replace_asked(struct fgraph_site *new)
+/* Replace the wide users by @new, or update them after a change if @new is the old ones. */
+static void fgraph_replace_wide(struct fgraph_dispatcher *d, struct fgraph_site *new)
 {
-	struct fgraph_site *old = fgraph_asked_locked();
+	struct fgraph_site *old = fgraph_wide_locked(d);
 
-	fgraph_dirty[old->regs] = true;
-	fgraph_dirty[new->regs] = true;
+	d->dirty = true;
 	/*
-	 * If @new is not published yet, no reader sees this. If it is the old site, ask was
-	 * set by fgraph_add_asked() or a user was removed, so a reader may see either value.
+	 * If @new is not published yet, no reader sees this. If it is the old site, @look_up was
+	 * set by fgraph_add_wide() or a user was removed, so a reader may see either value.
 	 */
-	WRITE_ONCE(new->ask, fgraph_must_ask(new));
+	WRITE_ONCE(new->look_up, fgraph_must_look_up(new));
 	fgraph_site_set_only(new);
 	if (new == old)
 		return;
-	rcu_assign_pointer(fgraph_asked, new);
+	rcu_assign_pointer(d->wide, new);
 	fgraph_free_later(&old->old);
 }
 
-/* Add a user to the asked users. If it is one already, its filter has changed. */
-static int fgraph_add_asked(struct fgraph_ops *gops)
+/* Add a user to the wide users. If it is one already, its filter has changed. */
+static int fgraph_add_wide(struct fgraph_dispatcher *d, struct fgraph_ops *gops)
 {
-	struct fgraph_site *asked = fgraph_asked_locked(), *new = asked;
+	struct fgraph_site *wide = fgraph_wide_locked(d), *new = wide;
 
-	/* Look up filters until fgraph_replace_asked() has found out whether that is needed. */
-	WRITE_ONCE(asked->ask, true);
-	fgraph_site_set_only(asked);
-	if (!fgraph_site_find(asked, gops)) {
-		/* A new site, so that a reader which sees the user also sees @ask. */
-		new = fgraph_site_insert(asked, gops);
+	/* Look up filters until fgraph_replace_wide() has found out whether that is needed. */
+	WRITE_ONCE(wide->look_up, true);
+	fgraph_site_set_only(wide);
+	if (!fgraph_site_find(wide, gops)) {
+		/* A new site, so that a reader which sees the user also sees @look_up. */
+		new = fgraph_site_insert(wide, gops);
 		if (!new)
 			return -ENOMEM;
-		if (fgraph_site_is_empty(asked))
-			new->regs = fgraph_needs_regs(gops);
-		new->move = !new->regs && new->move;
-		fgraph_moves |= new->move;
-		gops->user.asked = true;
+		gops->user.wide = true;
 	}
-	fgraph_replace_asked(new);
+	fgraph_replace_wide(d, new);
 	return 0;
 }
 
-static void fgraph_remove_asked(struct fgraph_ops *gops)
+static void fgraph_remove_wide(struct fgraph_dispatcher *d, struct fgraph_ops *gops)
 {
-	struct fgraph_site *asked = fgraph_asked_locked(), *new;
+	struct fgraph_site *wide = fgraph_wide_locked(d), *new;
 
-	if (!fgraph_site_find(asked, gops))
+	if (!fgraph_site_find(wide, gops))
 		return;
-	new = fgraph_site_remove(asked, gops);
-	gops->user.asked = false;
+	new = fgraph_site_remove(wide, gops);
+	gops->user.wide = false;
 	if (fgraph_site_is_empty(new)) {
-		if (new != asked)
+		if (new != wide)
 			kvfree(new);
-		new = &fgraph_no_asked;
+		new = &fgraph_no_wide;
 	}
-	fgraph_replace_asked(new);
+	fgraph_replace_wide(d, new);
 }
 
 typedef int (*fgraph_function_t)(unsigned long ip, void *arg);
@@ -797,45 +793,48 @@ static int fgraph_add_function_of(unsigned long ip, void *gops)
 static int fgraph_apply_filter(struct fgraph_ops *gops)
 {
 	bool all = fgraph_wants_all(gops);
-	bool ask = all || fgraph_filter_hash(gops)->count > FGRAPH_SITE_FUNCTIONS;
-	struct fgraph_site_table *table;
+	bool wide = all || fgraph_filter_hash(gops)->count > FGRAPH_SITE_FUNCTIONS;
+	struct fgraph_dispatcher *d = fgraph_dispatcher_of(gops);
 	struct fgraph_site_slot *slot = NULL;
+	struct fgraph_site_table *table;
 	int ret;
 
-	if (ask)
-		ret = fgraph_add_asked(gops);
+	if (wide)
+		ret = fgraph_add_wide(d, gops);
 	else
 		ret = fgraph_walk_functions(gops, fgraph_add_function_of, gops);
 	if (ret)
 		return ret;
 
-	table = fgraph_table_locked();
+	table = fgraph_table_locked(d);
 	while ((slot = fgraph_next_site(table, slot))) {
-		if (!fgraph_wants(gops, slot->ip)) {
-			if (fgraph_site_find(fgraph_site_of(slot), gops))
-				fgraph_remove_from_site(table, slot, gops);
-		} else if (ask) {
-			ret = fgraph_add_to_site(slot->ip, gops);
-			if (ret)
-				return ret;
-		}
+		if (!fgraph_wants(gops, slot->ip))
+			fgraph_remove_from_site(slot, gops);
+		else if (wide)
+			ret = ret ?: fgraph_add_to_site(slot->ip, gops);
 	}
-	if (!ask)
-		fgraph_remove_asked(gops);
-	return 0;
+	if (!ret && !wide)
+		fgraph_remove_wide(d, gops);
+	return ret;
 }
 
-/* Remove a user from the asked users and from all sites. Cannot fail. */
+/* Remove a user from the wide users and from all sites. Cannot fail. */
 static void fgraph_remove_everywhere(struct fgraph_ops *gops)
 {
-	struct fgraph_site_table *table = fgraph_table_locked();
+	struct fgraph_dispatcher *d = fgraph_dispatcher_of(gops);
+	struct fgraph_site_table *table = fgraph_table_locked(d);
 	struct fgraph_site_slot *slot = NULL;
 
-	fgraph_remove_asked(gops);
-	while ((slot = fgraph_next_site(table, slot))) {
-		if (fgraph_site_find(fgraph_site_of(slot), gops))
-			fgraph_remove_from_site(table, slot, gops);
-	}
+	fgraph_remove_wide(d, gops);
+	while ((slot = fgraph_next_site(table, slot)))
+		fgraph_remove_from_site(slot, gops);
+}
+
+/* The site of a function, or the wide users. */
+static struct fgraph_site *fgraph_find_users_locked(struct fgraph_dispatcher *d, unsigned long ip)
+{
+	return fgraph_site_of(fgraph_site_slot(fgraph_table_locked(d), ip)) ?:
+	       fgraph_wide_locked(d);
 }
 
 /**
@@ -845,27 +844,26 @@ static void fgraph_remove_everywhere(struct fgraph_ops *gops)
  *
  * Context: process, ftrace_lock held.
  *
- * Return: the next user, oldest first; NULL at the end.
+ * Return: the next user, oldest first among those that need all registers at entry, and among
+ * those that do not; NULL at the end.
  */
 struct fgraph_ops *fgraph_next_user(unsigned long ip, unsigned int *pos)
 {
-	struct fgraph_site *site = fgraph_site_of(fgraph_site_slot(fgraph_table_locked(), ip));
-	struct fgraph_ops *gops;
+	struct fgraph_dispatcher *d;
+	unsigned int first = 0;
 
-	if (!site)
-		site = fgraph_asked_locked();
-	while (*pos < site->nr) {
-		gops = site->users[(*pos)++];
-		if (gops != &fgraph_nobody && (!site->ask || fgraph_wants(gops, ip)))
-			return gops;
+	for_each_dispatcher(d) {
+		struct fgraph_site *site = fgraph_find_users_locked(d, ip);
+
+		while (*pos < first + site->nr) {
+			struct fgraph_ops *gops = site->users[(*pos)++ - first];
+
+			if (gops != &fgraph_nobody && (!site->look_up || fgraph_wants(gops, ip)))
+				return gops;
+		}
+		first += site->nr;
 	}
 	return NULL;
-}
-
-/* Must ftrace call this ops for a site, or for the asked users? Two ops during a move. */
-static bool fgraph_comes_by(const struct fgraph_site *site, bool regs)
-{
-	return regs ? site->regs || site->move : !site->regs;
 }
 
 static int fgraph_add_to_hash(unsigned long ip, void *hash)
@@ -873,62 +871,55 @@ static int fgraph_add_to_hash(unsigned long ip, void *hash)
 	return ftrace_lookup_ip(hash, ip) ? 0 : fgraph_hash_add(hash, ip);
 }
 
-/* Fill @filter with all functions for which ftrace must call an ops. */
-static int fgraph_fill_filter(struct ftrace_hash *filter, bool regs)
+/* Fill @filter with all functions for which ftrace must call the dispatcher. */
+static int fgraph_fill_filter(struct fgraph_dispatcher *d, struct ftrace_hash *filter)
 {
-	struct fgraph_site_table *table = fgraph_table_locked();
-	struct fgraph_site *asked = fgraph_asked_locked();
+	struct fgraph_site_table *table = fgraph_table_locked(d);
+	struct fgraph_site *wide = fgraph_wide_locked(d);
 	struct fgraph_site_slot *slot = NULL;
 	unsigned int i;
 	int ret = 0;
 
-	while ((slot = fgraph_next_site(table, slot))) {
-		if (fgraph_comes_by(fgraph_site_of(slot), regs))
-			ret = fgraph_hash_add(filter, slot->ip);
-		if (ret)
-			return ret;
+	while (!ret && (slot = fgraph_next_site(table, slot)))
+		ret = fgraph_hash_add(filter, slot->ip);
+	for (i = 0; !ret && i < wide->nr; i++) {
+		if (wide->users[i] != &fgraph_nobody)
+			ret = fgraph_walk_functions(wide->users[i], fgraph_add_to_hash, filter);
 	}
-	for (i = 0; i < asked->nr && fgraph_comes_by(asked, regs); i++) {
-		if (asked->users[i] == &fgraph_nobody)
-			continue;
-		ret = fgraph_walk_functions(asked->users[i], fgraph_add_to_hash, filter);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return ret;
 }
 
-/* An asked user that wants all functions by this ops, or NULL. */
-static struct fgraph_ops *fgraph_find_all(bool regs)
+/* A wide user that wants all functions, or NULL. */
+static struct fgraph_ops *fgraph_find_all(struct fgraph_dispatcher *d)
 {
-	struct fgraph_site *asked = fgraph_asked_locked();
+	struct fgraph_site *wide = fgraph_wide_locked(d);
 	unsigned int i;
 
-	for (i = 0; i < asked->nr && fgraph_comes_by(asked, regs); i++) {
-		if (asked->users[i] != &fgraph_nobody && fgraph_wants_all(asked->users[i]))
-			return asked->users[i];
+	for (i = 0; i < wide->nr; i++) {
+		if (wide->users[i] != &fgraph_nobody && fgraph_wants_all(wide->users[i]))
+			return wide->users[i];
 	}
 	return NULL;
 }
 
-/* Is there no user that wants this function by this ops? */
-static bool fgraph_is_unwanted(unsigned long ip, bool regs)
+/* Does no user of this dispatcher want the function? */
+static bool fgraph_is_unwanted(struct fgraph_dispatcher *d, unsigned long ip)
 {
-	struct fgraph_site *asked = fgraph_asked_locked();
-	struct fgraph_site *site = fgraph_site_of(fgraph_site_slot(fgraph_table_locked(), ip));
+	struct fgraph_site *wide = fgraph_wide_locked(d);
 	unsigned int i;
 
-	if (site && fgraph_comes_by(site, regs))
+	if (fgraph_site_of(fgraph_site_slot(fgraph_table_locked(d), ip)))
 		return false;
-	for (i = 0; i < asked->nr; i++) {
-		if (asked->users[i] != &fgraph_nobody && fgraph_wants(asked->users[i], ip))
+	for (i = 0; i < wide->nr; i++) {
+		if (wide->users[i] != &fgraph_nobody && fgraph_wants(wide->users[i], ip))
 			return false;
 	}
 	return true;
 }
 
 /* Fill @except with the functions that the user @all does not want, and no other user. */
-static int fgraph_fill_notrace(struct ftrace_hash *except, struct fgraph_ops *all, bool regs)
+static int fgraph_fill_notrace(struct fgraph_dispatcher *d, struct ftrace_hash *except,
+			       struct fgraph_ops *all)
 {
 	struct ftrace_hash *hash = fgraph_notrace_hash(all);
 	struct ftrace_func_entry *entry;
@@ -939,7 +930,7 @@ static int fgraph_fill_notrace(struct ftrace_hash *except, struct fgraph_ops *al
 		return 0;
 	for (i = 0; i < 1UL << hash->size_bits; i++) {
 		hlist_for_each_entry(entry, &hash->buckets[i], hlist) {
-			if (!entry->ip || !fgraph_is_unwanted(entry->ip, regs))
+			if (!entry->ip || !fgraph_is_unwanted(d, entry->ip))
 				continue;
 			ret = fgraph_hash_add(except, entry->ip);
 			if (ret)
@@ -980,12 +971,12 @@ static int fgraph_set_filters(struct ftrace_ops *op, struct ftrace_hash *filter,
 	return ret;
 }
 
-/* Make the filters of an ops anew, and register or unregister it with ftrace. */
-static int fgraph_update_ops(bool regs)
+/* Make the filters of a dispatcher's ops anew, and register or unregister it with ftrace. */
+static int fgraph_update_ops(struct fgraph_dispatcher *d)
 {
-	struct ftrace_ops *op = &fgraph_ftrace_ops[regs];
 	struct ftrace_hash *filter, *except;
-	struct fgraph_ops *all = fgraph_find_all(regs);
+	struct fgraph_ops *all = fgraph_find_all(d);
+	struct ftrace_ops *op = &d->ops;
 	int ret = -ENOMEM;
 
 	ftrace_ops_init(op);
@@ -994,9 +985,9 @@ static int fgraph_update_ops(bool regs)
 	if (!filter || !except)
 		goto out;
 	if (all)
-		ret = fgraph_fill_notrace(except, all, regs);
+		ret = fgraph_fill_notrace(d, except, all);
 	else
-		ret = fgraph_fill_filter(filter, regs);
+		ret = fgraph_fill_filter(d, filter);
 	if (ret)
 		goto out;
 
@@ -1009,78 +1000,25 @@ static int fgraph_update_ops(bool regs)
 		if (!ret && !(op->flags & FTRACE_OPS_FL_ENABLED))
 			ret = ftrace_startup(op, 0);
 	}
-	fgraph_dirty[regs] = ret;
+	d->dirty = ret;
 out:
 	free_ftrace_hash(except);
 	free_ftrace_hash(filter);
 	return ret;
 }
 
-/* Have calls of a site with @move hooked by the ops that saves all registers. */
-static void fgraph_site_move(struct fgraph_site *site)
-{
-	site->regs |= site->move;
-	site->move = false;
-	fgraph_site_set_only(site);
-}
-
-/*
- * Move all sites with @move, with all other CPUs stopped. ftrace calls both ops with preemption
- * disabled, so no call is between the two of them. Only a call in an NMI may be: it is hooked
- * by both, as if the function had called itself by a tail call, or by neither.
- */
-static int fgraph_move_sites(void *unused)
-{
-	struct fgraph_site_table *table = rcu_dereference_raw(fgraph_sites);
-	struct fgraph_site *asked = rcu_dereference_raw(fgraph_asked);
-	struct fgraph_site_slot *slot = NULL;
-
-	while ((slot = fgraph_next_site(table, slot)))
-		fgraph_site_move(rcu_dereference_raw(slot->site));
-	fgraph_site_move(asked);
-	return 0;
-}
-
-static void fgraph_cancel_moves(void)
-{
-	struct fgraph_site_table *table = fgraph_table_locked();
-	struct fgraph_site_slot *slot = NULL;
-
-	while ((slot = fgraph_next_site(table, slot)))
-		fgraph_site_of(slot)->move = false;
-	fgraph_asked_locked()->move = false;
-	fgraph_moves = false;
-}
-
-/*
- * Tell ftrace what has changed. A site that moves to the ops that saves all registers is first
- * in the filters of both ops, then its @regs is set, then it is removed from the filter of the
- * other one. It does not move back while it has users.
- */
+/* Tell ftrace what has changed. */
 static int fgraph_commit(void)
 {
+	struct fgraph_dispatcher *d;
 	int ret = 0;
 
 	if (ftrace_is_dead())
 		return -ENODEV;
-	if (fgraph_dirty[true] || fgraph_moves)
-		ret = fgraph_update_ops(true);
-	if (!ret && fgraph_moves) {
-		/*
-		 * A task may have been preempted in an ftrace trampoline that calls only the
-		 * other ops. It must call that before the site is moved, or it would not be
-		 * hooked.
-		 */
-		if (IS_ENABLED(CONFIG_PREEMPTION))
-			synchronize_rcu_tasks();
-		ret = stop_machine(fgraph_move_sites, NULL, NULL);
-		fgraph_moves = false;
-		fgraph_dirty[false] = true;
+	for_each_dispatcher(d) {
+		if (d->dirty)
+			ret = fgraph_update_ops(d) ?: ret;
 	}
-	if (!ret && fgraph_dirty[false])
-		ret = fgraph_update_ops(false);
-	if (ret)
-		fgraph_cancel_moves();
 	return ret;
 }
 
@@ -1163,20 +1101,21 @@ static void fgraph_forget_in_filter(struct ftrace_ops *filter, unsigned long sta
  */
 void fgraph_forget_functions(unsigned long start, unsigned long end)
 {
-	struct fgraph_site_table *table = fgraph_table_locked();
-	struct fgraph_site_slot *slot = NULL;
+	struct fgraph_dispatcher *d;
 	struct fgraph_ops *gops;
-	unsigned int i;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	while ((slot = fgraph_next_site(table, slot))) {
-		if (slot->ip >= start && slot->ip < end)
-			fgraph_drop_site(table, slot);
-	}
-	for (i = 0; i < ARRAY_SIZE(fgraph_ftrace_ops); i++) {
-		ftrace_ops_init(&fgraph_ftrace_ops[i]);
-		fgraph_forget_in_filter(&fgraph_ftrace_ops[i], start, end);
+	for_each_dispatcher(d) {
+		struct fgraph_site_table *table = fgraph_table_locked(d);
+		struct fgraph_site_slot *slot = NULL;
+
+		while ((slot = fgraph_next_site(table, slot))) {
+			if (slot->ip >= start && slot->ip < end)
+				fgraph_drop_site(d, slot);
+		}
+		ftrace_ops_init(&d->ops);
+		fgraph_forget_in_filter(&d->ops, start, end);
 	}
 	list_for_each_entry(gops, &fgraph_filter_users, user.list) {
 		if (fgraph_filter(gops))
@@ -1184,40 +1123,41 @@ void fgraph_forget_functions(unsigned long start, unsigned long end)
 	}
 }
 
-/* Add a permanent user: while there is one, kernel.ftrace_enabled cannot be cleared. */
-static int fgraph_get_permanent(void)
+/*
+ * Add a user that needs ftrace to be enabled: while there is one, kernel.ftrace_enabled cannot
+ * be cleared.
+ */
+static int fgraph_get_enabled(void)
 {
-	unsigned int i;
+	struct fgraph_dispatcher *d;
 
 	if (!ftrace_enabled)
 		return -EBUSY;
-	fgraph_nr_permanent++;
-	for (i = 0; i < ARRAY_SIZE(fgraph_ftrace_ops); i++)
-		fgraph_ftrace_ops[i].flags |= FTRACE_OPS_FL_PERMANENT;
+	fgraph_nr_needing_enabled++;
+	for_each_dispatcher(d)
+		d->ops.flags |= FTRACE_OPS_FL_PERMANENT;
 	return 0;
 }
 
-static void fgraph_put_permanent(void)
+static void fgraph_put_enabled(void)
 {
-	unsigned int i;
+	struct fgraph_dispatcher *d;
 
-	if (--fgraph_nr_permanent)
+	if (--fgraph_nr_needing_enabled)
 		return;
-	for (i = 0; i < ARRAY_SIZE(fgraph_ftrace_ops); i++)
-		fgraph_ftrace_ops[i].flags &= ~FTRACE_OPS_FL_PERMANENT;
+	for_each_dispatcher(d)
+		d->ops.flags &= ~FTRACE_OPS_FL_PERMANENT;
 }
 
 static void fgraph_remove_function_locked(struct fgraph_ops *gops)
 {
-	struct fgraph_site_table *table = fgraph_table_locked();
-	struct fgraph_site_slot *slot = fgraph_site_slot(table, gops->user.function);
+	struct fgraph_site_table *table = fgraph_table_locked(fgraph_dispatcher_of(gops));
 
 	/* If the function's module has gone, so has the site. */
-	if (fgraph_site_of(slot) && fgraph_site_find(fgraph_site_of(slot), gops))
-		fgraph_remove_from_site(table, slot, gops);
+	fgraph_remove_from_site(fgraph_site_slot(table, gops->user.function), gops);
 	fgraph_commit_removal();
-	if (gops->user.permanent)
-		fgraph_put_permanent();
+	if (gops->user.needs_enabled)
+		fgraph_put_enabled();
 }
 
 /**
@@ -1228,14 +1168,14 @@ static void fgraph_remove_function_locked(struct fgraph_ops *gops)
  * Context: process. May sleep.
  *
  * Return: 0, -ENOMEM, or the errors of register_ftrace_function(); -EBUSY if the user is
- * &fgraph_user.permanent and kernel.ftrace_enabled is 0.
+ * &fgraph_user.needs_enabled and kernel.ftrace_enabled is 0.
  */
 int fgraph_add_function(struct fgraph_ops *gops)
 {
 	int ret;
 
 	mutex_lock(&ftrace_lock);
-	ret = gops->user.permanent ? fgraph_get_permanent() : 0;
+	ret = gops->user.needs_enabled ? fgraph_get_enabled() : 0;
 	if (!ret) {
 		ret = fgraph_add_to_site(gops->user.function, gops) ?: fgraph_commit();
 		if (ret)
@@ -1280,7 +1220,7 @@ int fgraph_add_filter(struct fgraph_ops *gops)
 	int ret;
 
 	mutex_lock(&ftrace_lock);
-	gops->user.asked = false;
+	gops->user.wide = false;
 	list_add_tail(&gops->user.list, &fgraph_filter_users);
 	ret = fgraph_apply_filter(gops) ?: fgraph_commit();
 	if (ret)
@@ -1303,3 +1243,7 @@ void fgraph_remove_filter(struct fgraph_ops *gops)
 	fgraph_remove_filter_locked(gops);
 	mutex_unlock(&ftrace_lock);
 }
+
+#if IS_ENABLED(CONFIG_FGRAPH_KUNIT_TEST)
+#include "fgraph_dispatcher_kunit.h"
+#endif

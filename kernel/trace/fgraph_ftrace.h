@@ -6,14 +6,10 @@
 #include <linux/list.h>
 
 struct fgraph_ops;
+struct ftrace_ops;
 struct ftrace_ops_hash;
 
 #ifdef CONFIG_FGRAPH_FTRACE
-#define FGRAPH_NR_FTRACE_OPS	2
-
-/* The two ops that ftrace calls. Index 1, or true, is the one that saves all registers. */
-extern struct ftrace_ops fgraph_ftrace_ops[FGRAPH_NR_FTRACE_OPS];
-
 /* The users of fgraph_add_filter(). Protected by ftrace_lock. */
 extern struct list_head fgraph_filter_users;
 
@@ -26,6 +22,10 @@ int fgraph_add_function(struct fgraph_ops *gops);
 void fgraph_remove_function(struct fgraph_ops *gops);
 int fgraph_add_filter(struct fgraph_ops *gops);
 void fgraph_remove_filter(struct fgraph_ops *gops);
+
+/* For the KUnit tests: fgraph_dispatcher_kunit.h */
+struct ftrace_ops *fgraph_dispatcher_ops(bool regs);
+const char *fgraph_check_dispatchers(void);
 #else
 static inline int fgraph_filter_changed(struct ftrace_ops_hash *hash) { return 0; }
 static inline void fgraph_forget_functions(unsigned long start, unsigned long end) { }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of fgraph_ftrace.c: the right users are called for a function while users come and
- * go, filters change and functions move between the two ops.
+ * go, filters change and functions have users of both dispatchers.
  */
 #include <kunit/test.h>
 #include <linux/fgraph.h>
@@ -93,9 +93,21 @@ static void site_expect(struct kunit *test, struct site_user *u, int adds, int p
 			    u - site_users);
 }
 
+static void site_check(struct kunit *test)
+{
+	const char *wrong;
+
+	mutex_lock(&ftrace_lock);
+	wrong = fgraph_check_dispatchers();
+	mutex_unlock(&ftrace_lock);
+	if (wrong)
+		KUNIT_FAIL(test, "a dispatcher's %s", wrong);
+}
+
 static void site_filter(struct kunit *test, struct site_user *u, unsigned long ip, int remove)
 {
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(own_filter(u), ip, remove, 0), 0);
+	site_check(test);
 }
 
 static void site_register(struct kunit *test, struct site_user *u)
@@ -104,6 +116,7 @@ static void site_register(struct kunit *test, struct site_user *u)
 	fgraph_set_callbacks(&u->gops, site_entry, site_return);
 	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&u->gops), 0);
 	u->registered = true;
+	site_check(test);
 }
 
 static void site_unregister(struct kunit *test, struct site_user *u)
@@ -111,6 +124,7 @@ static void site_unregister(struct kunit *test, struct site_user *u)
 	if (u->registered)
 		KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), 0);
 	u->registered = false;
+	site_check(test);
 	ftrace_free_filter(own_filter(u));
 }
 
@@ -228,14 +242,14 @@ static void site_all(struct kunit *test)
 }
 
 /* A user of so many functions that its filter is looked up at each call. */
-static void site_asked(struct kunit *test)
+static void site_wide(struct kunit *test)
 {
 	struct site_user *u = &site_users[0], *few = &site_users[1];
 
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(own_filter(u), "*a*", 3, 1), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_set_notrace(own_filter(u), "*pair", 5, 1), 0);
 	site_register(test, u);
-	if (!u->gops.user.asked)
+	if (!u->gops.user.wide)
 		kunit_skip(test, "this kernel has few functions");
 	site_call();
 	site_expect(test, u, 1, 0);
@@ -337,24 +351,16 @@ static void site_begin(struct site_entry *call)
 /* Call one of the ops like ftrace does. */
 static void site_enter(struct site_entry *call, bool regs)
 {
-	struct ftrace_ops *op = &fgraph_ftrace_ops[regs];
+	struct ftrace_ops *op = fgraph_dispatcher_ops(regs);
 
 	op->func(site_add, 0, op, (struct ftrace_regs *)&call->regs);
 }
 
-/* Expect that the call was hooked by exactly one of the ops, and drop its frame. */
-static void site_hooked_once(struct kunit *test, struct site_entry *call, struct site_user *u)
-{
-	KUNIT_EXPECT_EQ(test, u->adds, 1);
-	KUNIT_EXPECT_TRUE(test, fgraph_is_trampoline(*fgraph_entry_place(&call->regs)));
-	fgraph_abandon_calls(&call->ret + 1);
-}
-
 /*
- * A user that needs all registers goes while a call is between the two ops, in either order: a
- * user of all functions sees the call once.
+ * Both ops are called for a function, in either order, and the user that needs all registers goes
+ * in between: a user of all functions sees the call once.
  */
-static void site_between_ops(struct kunit *test)
+static void site_two_ops(struct kunit *test)
 {
 	struct site_user *all = &site_users[0], *regs = &site_users[1];
 	struct site_entry call;
@@ -372,59 +378,12 @@ static void site_between_ops(struct kunit *test)
 		site_enter(&call, first);
 		site_unregister(test, regs);
 		site_enter(&call, !first);
-		site_hooked_once(test, &call, all);
+		KUNIT_EXPECT_EQ(test, all->adds, 1);
+		KUNIT_EXPECT_EQ(test, regs->adds, first);
+		KUNIT_EXPECT_TRUE(test, fgraph_is_trampoline(*fgraph_entry_place(&call.regs)));
+		fgraph_abandon_calls(&call.ret + 1);
 		site_unregister(test, all);
 	}
-}
-
-/*
- * The filter of a user of all functions is narrowed to one function while a call of that is
- * between the two ops: the user sees the call once.
- */
-static void site_narrowed(struct kunit *test)
-{
-	struct site_user *regs = &site_users[0], *u = &site_users[1];
-	struct site_entry call;
-	int first;
-
-	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
-		kunit_skip(test, "ftrace cannot save all registers");
-	for (first = 0; first < 2; first++) {
-		memset(site_users, 0, sizeof(site_users));
-		KUNIT_ASSERT_EQ(test, ftrace_set_notrace(own_filter(regs),
-							 "fgraph_kunit_traced_add", 23, 1), 0);
-		regs->gops.flags = FGRAPH_ENTRY_REGS;
-		site_register(test, regs);
-		site_register(test, u);
-		site_begin(&call);
-		site_enter(&call, first);
-		site_filter(test, u, site_add, 0);
-		KUNIT_EXPECT_FALSE(test, u->gops.user.asked);
-		site_enter(&call, !first);
-		site_hooked_once(test, &call, u);
-		site_unregister(test, u);
-		site_unregister(test, regs);
-	}
-}
-
-/* After a site has moved, only the ops that saves all registers hooks its calls. */
-static void site_moved(struct kunit *test)
-{
-	struct site_user *light = &site_users[0], *regs = &site_users[1];
-	struct site_entry call;
-
-	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
-		kunit_skip(test, "ftrace cannot save all registers");
-	site_filter(test, light, site_add, 0);
-	site_register(test, light);
-	site_filter(test, regs, site_add, 0);
-	regs->gops.flags = FGRAPH_ENTRY_REGS;
-	site_register(test, regs);
-	site_begin(&call);
-	site_enter(&call, false);
-	KUNIT_EXPECT_EQ(test, light->adds, 0);
-	site_enter(&call, true);
-	site_hooked_once(test, &call, light);
 }
 
 static int site_reader(void *arg)
@@ -436,7 +395,7 @@ static int site_reader(void *arg)
 
 		if (fgraph_kunit_traced.add(3, 4) != 7 || pair.lo != 5 || pair.hi != 6)
 			(*wrong)++;
-		/* fgraph_commit() waits for RCU Tasks before it moves a site. */
+		/* ftrace waits for RCU Tasks before it frees a trampoline. */
 		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
@@ -641,12 +600,10 @@ static struct kunit_case site_cases[] = {
 	KUNIT_CASE(site_order),
 	KUNIT_CASE(site_filter_changes),
 	KUNIT_CASE(site_all),
-	KUNIT_CASE(site_asked),
+	KUNIT_CASE(site_wide),
 	KUNIT_CASE(site_regs),
 	KUNIT_CASE(site_foreign_ops),
-	KUNIT_CASE(site_between_ops),
-	KUNIT_CASE(site_narrowed),
-	KUNIT_CASE(site_moved),
+	KUNIT_CASE(site_two_ops),
 	KUNIT_CASE(site_replaced),
 	KUNIT_CASE(site_freed),
 	KUNIT_CASE(site_reloaded),

@@ -21,7 +21,7 @@
 /* The fast paths are for users that want returns and whose data fits into one slot. */
 static __always_inline bool fgraph_is_simple(const struct fgraph_ops *gops)
 {
-	return fgraph_retfunc(gops) && !gops->user.below;
+	return fgraph_retfunc(gops) && !gops->user.slots;
 }
 
 /* fgraph.c: called by the trampolines */
@@ -45,7 +45,7 @@ static __always_inline unsigned long fgraph_context(void)
  */
 static __always_inline const void *fgraph_find_parent(struct fgraph_ops *gops, const void *rec)
 {
-	while ((rec = fgraph_below(rec))) {
+	while ((rec = fgraph_older(rec))) {
 		enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
 
 		/* struct fgraph_frame has @tag at the same place. */

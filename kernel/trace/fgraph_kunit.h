@@ -98,7 +98,7 @@ static inline void check_clean(struct kunit *test, struct fgraph_stack *st)
 		void *rec;
 
 		/* The topmost record of this chunk, if it is in use. */
-		for (rec = st->top; rec; rec = fgraph_below(rec)) {
+		for (rec = st->top; rec; rec = fgraph_older(rec)) {
 			if (rec >= (void *)c && rec < c->end)
 				break;
 		}
@@ -121,7 +121,7 @@ static inline void *reserve(struct fgraph_stack *st, size_t size)
 	void *rec;
 
 	preempt_disable();
-	rec = fgraph_stack_reserve(st, READ_ONCE(st->top), fgraph_slots_below(size), 0);
+	rec = fgraph_stack_reserve(st, READ_ONCE(st->top), fgraph_slots_for(size), 0);
 	preempt_enable();
 	return rec;
 }
@@ -148,7 +148,7 @@ static inline void check_order(struct kunit *test, struct fgraph_stack *st, int 
 {
 	void *rec;
 
-	for (rec = st->top; rec; rec = fgraph_below(rec)) {
+	for (rec = st->top; rec; rec = fgraph_older(rec)) {
 		if (fgraph_kind(fgraph_head(rec)) != FGRAPH_FRAME)
 			continue;
 		KUNIT_EXPECT_EQ(test, ((struct fgraph_frame *)rec)->func, n);

@@ -180,7 +180,7 @@ static __maybe_unused void note_return(struct fgraph_ops *gops, const struct fgr
 		u->regs = *fgraph_get_regs(regs);
 	u->frames = 0;
 	u->joined = 0;
-	for (rec = st->top; rec; rec = fgraph_below(rec)) {
+	for (rec = st->top; rec; rec = fgraph_older(rec)) {
 		enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
 
 		if (kind == FGRAPH_FRAME && ((struct fgraph_frame *)rec)->retp == frame->retp)

@@ -76,7 +76,7 @@ unsigned int fgraph_depth(void)
 	unsigned int frames = 0;
 	void *rec;
 
-	for (rec = st ? READ_ONCE(st->top) : NULL; rec; rec = fgraph_below(rec))
+	for (rec = st ? READ_ONCE(st->top) : NULL; rec; rec = fgraph_older(rec))
 		frames += fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME;
 	return frames ? frames - 1 : 0;
 }
@@ -149,7 +149,7 @@ int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **use
 	int nr = 0;
 	void *rec;
 
-	for (rec = READ_ONCE(st->top); rec; rec = fgraph_below(rec)) {
+	for (rec = READ_ONCE(st->top); rec; rec = fgraph_older(rec)) {
 		/* struct fgraph_frame has @tag at the same place, so this also reads a frame's. */
 		unsigned long tag = ((struct fgraph_entry *)rec)->tag;
 		struct fgraph_row *row;

@@ -125,16 +125,16 @@ void *fgraph_stack_extend(struct fgraph_stack *st, size_t bytes)
 	}
 
 	rec = (void *)next + bytes;
-	WRITE_ONCE(next->below, top);
+	WRITE_ONCE(next->older_top, top);
 	barrier();
 	WRITE_ONCE(st->top, rec);
 	barrier();
 	/*
 	 * Between the two stores an interrupt may have entered this chunk by way of another
-	 * one, in which our record does not fit. The @below that it left leads to that chunk,
+	 * one, in which our record does not fit. The @older_top that it left leads to that chunk,
 	 * so to empty slots on the way to @top.
 	 */
-	WRITE_ONCE(next->below, top);
+	WRITE_ONCE(next->older_top, top);
 	return rec;
 }
 NOKPROBE_SYMBOL(fgraph_stack_extend);
@@ -199,12 +199,12 @@ struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 {
 	void *rec;
 
-	for (rec = READ_ONCE(st->top); rec; rec = fgraph_below(rec)) {
+	for (rec = READ_ONCE(st->top); rec; rec = fgraph_older(rec)) {
 		struct fgraph_frame *frame = rec;
-		unsigned long *place = READ_ONCE(frame->retp);
+		unsigned long head;
 
-		/* CLAIM: @retp was read before the header */
-		if (place == retp && fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME)
+		if (fgraph_read(frame, retp, &head) == retp &&
+		    fgraph_kind(head) == FGRAPH_FRAME)
 			return frame;
 	}
 	return NULL;
@@ -222,7 +222,7 @@ static bool is_further_out(const struct fgraph_frame *frame, const struct fgraph
 NOKPROBE_SYMBOL(is_further_out);
 
 /**
- * fgraph_stack_uncover() - drop abandoned calls above a frame that returns
+ * fgraph_stack_expose() - drop abandoned calls above a frame that returns
  * @st:		the stack of the current task
  * @frame:	the frame
  *
@@ -233,7 +233,7 @@ NOKPROBE_SYMBOL(is_further_out);
  * Return: true if the frame and its entries are on top now, false if there is a live call
  * above.
  */
-bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame)
+bool fgraph_stack_expose(struct fgraph_stack *st, struct fgraph_frame *frame)
 {
 	unsigned long head;
 	void *top;
@@ -250,7 +250,7 @@ bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame)
 			fgraph_stack_drop_once(st, top, head);
 	}
 	/* A live call may also be between the frame and an entry that joined it late. */
-	for (; top != frame; top = fgraph_below(top)) {
+	for (; top != frame; top = fgraph_older(top)) {
 		struct fgraph_frame *other = fgraph_frame_of(top);
 
 		if (other && other != frame && is_further_out(other, frame))
@@ -258,7 +258,7 @@ bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame)
 	}
 	return true;
 }
-NOKPROBE_SYMBOL(fgraph_stack_uncover);
+NOKPROBE_SYMBOL(fgraph_stack_expose);
 
 /**
  * fgraph_stack_done() - complete a frame that has live calls above it
@@ -269,14 +269,14 @@ NOKPROBE_SYMBOL(fgraph_stack_uncover);
  */
 void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame)
 {
-	void *rec, *below;
+	void *rec, *older;
 
-	for (rec = READ_ONCE(st->top); ; rec = below) {
+	for (rec = READ_ONCE(st->top); ; rec = older) {
 		unsigned long head = fgraph_head(rec);
 
-		below = fgraph_below(rec);
+		older = fgraph_older(rec);
 		if (fgraph_is_entry_of(rec, frame))
-			fgraph_set_head(rec, FGRAPH_DONE | (head & FGRAPH_BELOW_MASK));
+			fgraph_set_head(rec, FGRAPH_DONE | (head & FGRAPH_SLOTS_MASK));
 		else if (fgraph_kind(head) == FGRAPH_FRAME)
 			/* CLAIM: an interrupt may have dropped the record since @head was read */
 			cmpxchg_local((unsigned long *)rec, head, head | FGRAPH_DONE_BELOW);
@@ -303,7 +303,7 @@ static __no_kcsan unsigned long find_from(struct fgraph_stack *st, void *rec,
 		unsigned long head, ret, *retp;
 
 		if (rec == c) {
-			rec = READ_ONCE(c->below);
+			rec = READ_ONCE(c->older_top);
 			c = chunk_of(st, rec, c);
 			continue;
 		}

@@ -17,7 +17,8 @@
  *  @top	the newest header of the stack
  *  @cover	a header on top that only says that callbacks run, while slots
  *		below it are being filled
- *  @below	how many slots of data lie below a header
+ *  @slots	how many slots of data lie below a header
+ *  @older	the next header further down; older records lie below newer ones
  *  @retp	the place of a return address: identifies the call
  *
  * This chunk has a call that three users have hooked. The data of the last one do not fit
@@ -26,7 +27,7 @@
  *	        +----------------------------+  end of the chunk
  *	        | free: first word is 0      |
  *	        +----------------------------+
- *	@top -> | entry of user 3            |  struct fgraph_entry, below = 2
+ *	@top -> | entry of user 3            |  struct fgraph_entry, 2 slots
  *	        +----------------------------+
  *	        | data of user 3             |
  *	        |                            |
@@ -46,8 +47,11 @@
  *
  * These rules keep a stack consistent at any instant. Comments refer to them by name:
  *
- * RESTORE   An interrupt leaves the stack as it found it, with the top where it was. CLAIM
- *           is the exception.
+ * RESTORE   An interrupt leaves the top and the records as it found them, or has dropped
+ *           records of abandoned calls from the top (CLAIM). Besides, it may link new chunks,
+ *           change &fgraph_chunk.older_top of chunks above the top, and set FGRAPH_DONE_BELOW
+ *           in frames. So code that leaves functions without returning from them, and may do
+ *           so in an interrupt, drops their frames: fgraph_abandon_calls().
  * ZERO      The first word of each slot above the top is zero. A slot whose first word is
  *           zero is free, or is about to become a header, or has just been one; readers
  *           skip it. There may also be such slots below a cover.
@@ -114,12 +118,12 @@ enum fgraph_kind {
 #define FGRAPH_DONE_BELOW	BIT(11)
 /*
  * In an entry: the entry, the older entries of its frame and the frame are adjacent, take one
- * slot each, and are linked by &fgraph_entry.below.
+ * slot each, and are linked by &fgraph_entry.older.
  */
 #define FGRAPH_LINKED		BIT(12)
 /* Bits 16-31: how many slots of data lie below the header. */
-#define FGRAPH_BELOW_SHIFT	16
-#define FGRAPH_BELOW_MASK	(0xffffUL << FGRAPH_BELOW_SHIFT)
+#define FGRAPH_SLOTS_SHIFT	16
+#define FGRAPH_SLOTS_MASK	(0xffffUL << FGRAPH_SLOTS_SHIFT)
 /* Bits 32-63: preempt_count() of the context of the callback, with FGRAPH_INSIDE. */
 #define FGRAPH_COUNT_SHIFT	32
 /* The bits of a header that describe a running callback. */
@@ -131,7 +135,7 @@ enum fgraph_kind {
  * @tag:	names the user by id and generation
  * @frame:	the frame of the call, further down
  * @row:	the user's row in the table of users
- * @below:	with FGRAPH_LINKED, the next older entry of the frame, or the frame
+ * @older:	with FGRAPH_LINKED, the next older entry of the frame, or the frame
  * @data:	private data that fit here; larger ones are in the slots below
  */
 struct fgraph_entry {
@@ -139,21 +143,21 @@ struct fgraph_entry {
 	unsigned long		tag;
 	struct fgraph_frame	*frame;
 	struct fgraph_row	*row;
-	void			*below;
+	void			*older;
 	unsigned long		data[3];
 };
 
 /**
  * struct fgraph_chunk - header of a piece of shadow stack, followed by its records
  * @head:	FGRAPH_CHUNK
- * @below:	the top of the stack when this chunk was entered
+ * @older_top:	the top of the stack when this chunk was entered
  * @next:	the next newer chunk, or NULL; chunks stay linked until the stack is freed
  * @end:	first byte behind the chunk
  * @unused:	fills the slot
  */
 struct fgraph_chunk {
 	unsigned long		head;
-	void			*below;
+	void			*older_top;
 	struct fgraph_chunk	*next;
 	void			*end;
 	unsigned long		unused[4];
@@ -198,7 +202,7 @@ unsigned int fgraph_stack_reap(struct fgraph_stack *st, void *low, void *dead_be
 void fgraph_stack_pop_above(struct fgraph_stack *st, void *rec);
 struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 					 unsigned long *retp);
-bool fgraph_stack_uncover(struct fgraph_stack *st, struct fgraph_frame *frame);
+bool fgraph_stack_expose(struct fgraph_stack *st, struct fgraph_frame *frame);
 void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame);
 unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
 				unsigned long *low, unsigned long *high);
@@ -220,7 +224,7 @@ static __always_inline enum fgraph_kind fgraph_kind(unsigned long head)
 
 static __always_inline unsigned long fgraph_slots(unsigned long head)
 {
-	return (u16)(head >> FGRAPH_BELOW_SHIFT);
+	return (u16)(head >> FGRAPH_SLOTS_SHIFT);
 }
 
 /* The number of bytes that a record takes, header and data. */
@@ -229,35 +233,48 @@ static __always_inline unsigned long fgraph_size(unsigned long head)
 	return (fgraph_slots(head) + 1) << FGRAPH_SLOT_SHIFT;
 }
 
-/* The start of private data that do not fit into the header. */
-static __always_inline void *fgraph_data_below(const void *rec, unsigned long head)
+/*
+ * Read a member of a record and then the header. If @head turns out to be the header of such a
+ * record, no interrupt has reused the slot before the member was read (CLAIM).
+ */
+#define fgraph_read(rec, member, head)					\
+({									\
+	typeof((rec)->member) __value = READ_ONCE((rec)->member);	\
+									\
+	barrier();							\
+	*(head) = fgraph_head(rec);					\
+	__value;							\
+})
+
+/* The start of the private data of a record with @slots slots of data. */
+static __always_inline void *fgraph_data_in(const void *rec, unsigned long slots)
 {
-	return (void *)rec - (fgraph_slots(head) << FGRAPH_SLOT_SHIFT);
+	if (unlikely(slots))
+		return (void *)rec - (slots << FGRAPH_SLOT_SHIFT);
+	return (void *)((const struct fgraph_entry *)rec)->data;
 }
 
 /* The start of the private data of a frame or an entry. */
 static __always_inline void *fgraph_data(const void *rec, unsigned long head)
 {
-	if (unlikely(fgraph_slots(head)))
-		return fgraph_data_below(rec, head);
-	return (void *)((const struct fgraph_entry *)rec)->data;
+	return fgraph_data_in(rec, fgraph_slots(head));
 }
 
 /* How many slots below the header @data_size bytes of private data need. */
-static inline unsigned int fgraph_slots_below(size_t data_size)
+static inline unsigned int fgraph_slots_for(size_t data_size)
 {
 	if (data_size <= sizeof_field(struct fgraph_entry, data))
 		return 0;
 	return DIV_ROUND_UP(data_size, FGRAPH_SLOT);
 }
 
-/* The header below @rec; NULL at the bottom. Only for the task whose stack it is. */
-static __always_inline void *fgraph_below(const void *rec)
+/* The next header below @rec; NULL at the bottom. Only for the task whose stack it is. */
+static __always_inline void *fgraph_older(const void *rec)
 {
 	unsigned long head = fgraph_head(rec);
 
 	if (unlikely(fgraph_kind(head) == FGRAPH_CHUNK))
-		return READ_ONCE(((struct fgraph_chunk *)rec)->below);
+		return READ_ONCE(((struct fgraph_chunk *)rec)->older_top);
 	return (void *)rec - fgraph_size(head);
 }
 
@@ -277,7 +294,7 @@ static inline bool fgraph_stack_empty(struct fgraph_stack *st)
 
 		if (kind != FGRAPH_NONE && kind != FGRAPH_CHUNK)
 			return false;
-		rec = fgraph_below(rec);
+		rec = fgraph_older(rec);
 	}
 	return true;
 }
@@ -293,17 +310,31 @@ static __always_inline bool fgraph_stack_fits(const void *top, unsigned long siz
 	return !(((unsigned long)rec ^ (unsigned long)top) & ~(FGRAPH_CHUNK_SIZE - 1));
 }
 
-/* How many records of one slot surely fit into the chunk of @top, see fgraph_stack_fits(). */
-static __always_inline unsigned long fgraph_slots_left(const void *top)
+/**
+ * fgraph_stack_grow() - take slots above the top
+ * @st:		the stack of the current task
+ * @top:	the current top of the stack
+ * @bytes:	how many bytes the new header and what lies below it need
+ *
+ * Context: any, preemption disabled.
+ *
+ * Return: the new top, which is still free; NULL if there is no memory.
+ */
+static __always_inline void *fgraph_stack_grow(struct fgraph_stack *st, void *top,
+					       unsigned long bytes)
 {
-	return (~(unsigned long)top & (FGRAPH_CHUNK_SIZE - 1)) >> FGRAPH_SLOT_SHIFT;
+	if (unlikely(!fgraph_stack_fits(top, bytes)))
+		return fgraph_stack_extend(st, bytes);
+	WRITE_ONCE(st->top, top + bytes);
+	barrier();	/* TOP FIRST */
+	return top + bytes;
 }
 
 /**
  * fgraph_stack_reserve() - make room for a record
  * @st:		the stack of the current task
  * @top:	the current top of the stack
- * @below:	how many slots of data the record has
+ * @slots:	how many slots of data the record has
  * @context:	bits of FGRAPH_CONTEXT for the header while the user's entry callback runs
  *
  * Context: any, preemption disabled.
@@ -312,20 +343,12 @@ static __always_inline unsigned long fgraph_slots_left(const void *top)
  * undefined; NULL if there is no memory.
  */
 static __always_inline void *fgraph_stack_reserve(struct fgraph_stack *st, void *top,
-						  unsigned long below, unsigned long context)
+						  unsigned long slots, unsigned long context)
 {
-	unsigned long size = (below + 1) << FGRAPH_SLOT_SHIFT;
-	void *rec = top + size;
+	void *rec = fgraph_stack_grow(st, top, (slots + 1) << FGRAPH_SLOT_SHIFT);
 
-	if (unlikely(!fgraph_stack_fits(top, size))) {
-		rec = fgraph_stack_extend(st, size);
-		if (!rec)
-			return NULL;
-	} else {
-		WRITE_ONCE(st->top, rec);
-	}
-	barrier();	/* TOP FIRST */
-	fgraph_set_head(rec, FGRAPH_RESERVED | below << FGRAPH_BELOW_SHIFT | context);
+	if (likely(rec))
+		fgraph_set_head(rec, FGRAPH_RESERVED | slots << FGRAPH_SLOTS_SHIFT | context);
 	return rec;
 }
 
@@ -338,40 +361,40 @@ static __always_inline void fgraph_stack_commit(void *rec, unsigned long head)
 }
 
 /*
- * The record below one whose size leads to @below: that may be the header of a chunk, which
- * leads on to an older chunk.
+ * The size of a record leads to @rec. If that is the header of a chunk, the next record is in an
+ * older chunk.
  */
-static __always_inline void *fgraph_record_below(void *below)
+static __always_inline void *fgraph_skip_chunk(void *rec)
 {
 	/* The header of a chunk is at its start, but for the first chunk, which has no older. */
-	if (unlikely(!((unsigned long)below & (FGRAPH_CHUNK_SIZE - 1))) &&
-	    fgraph_kind(fgraph_head(below)) == FGRAPH_CHUNK)
-		return READ_ONCE(((struct fgraph_chunk *)below)->below);
-	return below;
+	if (unlikely(!((unsigned long)rec & (FGRAPH_CHUNK_SIZE - 1))) &&
+	    fgraph_kind(fgraph_head(rec)) == FGRAPH_CHUNK)
+		return READ_ONCE(((struct fgraph_chunk *)rec)->older_top);
+	return rec;
 }
 
 /*
  * Drop the header on top. Its record has no slots of data, or fgraph_stack_clean() has zeroed
- * them. @top is the header that the size of the record leads to.
+ * them. @top is the new top.
  */
 static __always_inline void fgraph_stack_drop_header(struct fgraph_stack *st, void *rec,
 						     void *top)
 {
 	fgraph_set_head(rec, FGRAPH_NONE);
 	barrier();
-	WRITE_ONCE(st->top, fgraph_record_below(top));
+	WRITE_ONCE(st->top, top);
 	barrier();
 }
 
 /* Zero the slots of data below a header that is about to be dropped (ZERO). */
-static __always_inline void fgraph_stack_clean(void *rec, unsigned long below)
+static __always_inline void fgraph_stack_clean(void *rec, unsigned long slots)
 {
 	unsigned long i;
 
 	/* Readers skip the data by the size in the header, until they are zero. */
-	fgraph_set_head(rec, FGRAPH_RESERVED | below << FGRAPH_BELOW_SHIFT);
+	fgraph_set_head(rec, FGRAPH_RESERVED | slots << FGRAPH_SLOTS_SHIFT);
 	barrier();
-	for (i = 1; i <= below; i++)
+	for (i = 1; i <= slots; i++)
 		fgraph_set_head(rec - i * FGRAPH_SLOT, FGRAPH_NONE);
 	barrier();
 }
@@ -382,12 +405,12 @@ static __always_inline void fgraph_stack_clean(void *rec, unsigned long below)
  */
 static __always_inline void fgraph_stack_drop(struct fgraph_stack *st, void *rec)
 {
-	unsigned long below = fgraph_slots(fgraph_head(rec));
-	void *top = rec - ((below + 1) << FGRAPH_SLOT_SHIFT);
+	unsigned long slots = fgraph_slots(fgraph_head(rec));
 
-	if (unlikely(below))
-		fgraph_stack_clean(rec, below);
-	fgraph_stack_drop_header(st, rec, top);
+	if (unlikely(slots))
+		fgraph_stack_clean(rec, slots);
+	fgraph_stack_drop_header(st, rec,
+				 fgraph_skip_chunk(rec - ((slots + 1) << FGRAPH_SLOT_SHIFT)));
 }
 
 /*
@@ -412,10 +435,20 @@ static __always_inline void *fgraph_stack_top(struct fgraph_stack *st, unsigned 
 static __always_inline void fgraph_stack_drop_once(struct fgraph_stack *st, void *rec,
 						   unsigned long head)
 {
-	unsigned long mine = FGRAPH_RESERVED | (head & FGRAPH_BELOW_MASK);
+	unsigned long mine = FGRAPH_RESERVED | (head & FGRAPH_SLOTS_MASK);
 
 	if (cmpxchg_local((unsigned long *)rec, head, mine) == head)
 		fgraph_stack_drop(st, rec);
+}
+
+/*
+ * A callback that was called for @rec is over. Drop the records above, of calls which it made and
+ * that will never return.
+ */
+static __always_inline void fgraph_stack_settle(struct fgraph_stack *st, void *rec)
+{
+	if (unlikely(READ_ONCE(st->top) != rec))
+		fgraph_stack_pop_above(st, rec);
 }
 
 /**
@@ -427,8 +460,7 @@ static __always_inline void fgraph_stack_drop_once(struct fgraph_stack *st, void
  */
 static __always_inline void fgraph_stack_pop(struct fgraph_stack *st, void *rec)
 {
-	if (unlikely(READ_ONCE(st->top) != rec))
-		fgraph_stack_pop_above(st, rec);
+	fgraph_stack_settle(st, rec);
 	fgraph_stack_drop(st, rec);
 }
 
@@ -452,33 +484,32 @@ static __always_inline void fgraph_stack_drop_linked(struct fgraph_stack *st, vo
 {
 	struct fgraph_entry *entry;
 
-	for (entry = top; (void *)entry != frame; entry = entry->below) {
+	for (entry = top; (void *)entry != frame; entry = entry->older) {
 		fgraph_set_head(entry, FGRAPH_NONE);
 		barrier();
 	}
-	fgraph_stack_drop_header(st, frame, (void *)frame - FGRAPH_SLOT);
+	fgraph_stack_drop_header(st, frame, fgraph_skip_chunk((void *)frame - FGRAPH_SLOT));
 }
 
 /* The frame of a record, which may be the record itself; NULL for other headers. */
 static __always_inline struct fgraph_frame *fgraph_frame_of(void *rec)
 {
-	/* CLAIM: read before the header */
-	struct fgraph_frame *frame = READ_ONCE(((struct fgraph_entry *)rec)->frame);
-	enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
+	unsigned long head;
+	struct fgraph_frame *frame = fgraph_read((struct fgraph_entry *)rec, frame, &head);
 
-	if (likely(kind == FGRAPH_FRAME))
+	if (likely(fgraph_kind(head) == FGRAPH_FRAME))
 		return rec;
-	return kind == FGRAPH_ENTRY ? frame : NULL;
+	return fgraph_kind(head) == FGRAPH_ENTRY ? frame : NULL;
 }
 
 /* Is the record @frame itself, or one of its entries? */
 static __always_inline bool fgraph_is_entry_of(const void *rec,
 					       const struct fgraph_frame *frame)
 {
-	/* CLAIM: read before the header */
-	const struct fgraph_frame *of = READ_ONCE(((struct fgraph_entry *)rec)->frame);
+	unsigned long head;
+	const struct fgraph_frame *of = fgraph_read((struct fgraph_entry *)rec, frame, &head);
 
-	return rec == frame || (of == frame && fgraph_kind(fgraph_head(rec)) == FGRAPH_ENTRY);
+	return rec == frame || (of == frame && fgraph_kind(head) == FGRAPH_ENTRY);
 }
 
 #endif /* _FGRAPH_STACK_H */

@@ -96,22 +96,23 @@ static void stack_linked(struct kunit *test)
 	for (room = 0; room < 4; room++) {
 		void *top;
 
-		while (fgraph_slots_left(st->top) > room)
+		while (fgraph_stack_fits(st->top, (room + 1) * FGRAPH_SLOT))
 			push(st, 1, 0);
 		top = st->top;
 		for (i = 0; i < 4; i++) {
 			frame = push(st, 1, 0);
 			for (joined = 0; joined < i; joined++) {
-				void *below = st->top;
+				void *older = st->top;
 
-				push_entry(st, frame, ROOM)->below = below;
+				push_entry(st, frame, ROOM)->older = older;
 			}
 			fgraph_stack_drop_linked(st, st->top, frame);
 			KUNIT_EXPECT_PTR_EQ(test, st->top, top);
 			check_clean(test, st);
 		}
 		/* Fill the chunk, so that the next round begins in another one. */
-		while (fgraph_slots_left(st->top) == room)
+		while (!fgraph_stack_fits(st->top, (room + 1) * FGRAPH_SLOT) &&
+		       fgraph_stack_fits(st->top, room * FGRAPH_SLOT))
 			push(st, 1, 0);
 	}
 	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), first);
@@ -144,7 +145,7 @@ static void stack_data(struct kunit *test)
 			KUNIT_EXPECT_GT(test, (unsigned long)data + sizes[i] + FGRAPH_SLOT,
 					(unsigned long)frame);
 		}
-		KUNIT_EXPECT_PTR_EQ(test, fgraph_below(frame), (void *)st->first);
+		KUNIT_EXPECT_PTR_EQ(test, fgraph_older(frame), (void *)st->first);
 		check_clean(test, st);
 		fgraph_stack_pop(st, frame);
 		check_clean(test, st);
@@ -192,7 +193,7 @@ static void stack_big_chunks(struct kunit *test)
 	large = push(st, 1, FGRAPH_MAX_DATA_SIZE);
 	KUNIT_ASSERT_NOT_NULL(test, large);
 	KUNIT_EXPECT_TRUE(test, (void *)large > (void *)big && (void *)large < big->end);
-	KUNIT_EXPECT_PTR_EQ(test, fgraph_below(fgraph_below(large)), (void *)small);
+	KUNIT_EXPECT_PTR_EQ(test, fgraph_older(fgraph_older(large)), (void *)small);
 	/* The rest of the big chunk is used, also behind its middle. */
 	half = push(st, 2, 0);
 	KUNIT_EXPECT_TRUE(test, (void *)half == (void *)large + FGRAPH_SLOT);
@@ -315,7 +316,7 @@ static void stack_search(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(0)), second);
 	/* An entry and an incomplete record whose members look like those of a frame. */
 	entry = push_entry(st, second, 0);
-	entry->below = (void *)RET(9);
+	entry->older = (void *)RET(9);
 	entry->data[0] = (unsigned long)RETP(9);
 	first = reserve(st, 0);
 	first->retp = RETP(9);
@@ -388,11 +389,11 @@ static void stack_find_rubbish(struct kunit *test)
 	frame->head = FGRAPH_CHUNK;
 	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(50), RETP(50)), RET(50));
 	/* A chunk leads to itself, or to an invalid address. */
-	st->first->next->below = st->top;
+	st->first->next->older_top = st->top;
 	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1000), RETP(1000)), 0);
 	cursor = 0;
 	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1), RETP(1)), 0);
-	st->first->next->below = (void *)8;
+	st->first->next->older_top = (void *)8;
 	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1), RETP(1)), 0);
 	KUNIT_EXPECT_FALSE(test, fgraph_stack_empty(st));
 }

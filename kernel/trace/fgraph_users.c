@@ -133,7 +133,7 @@ int fgraph_user_add(struct fgraph_ops *gops)
 	ret = fgraph_reserve_get(gops->data_size);
 	if (ret)
 		return ret;
-	gops->user.below = fgraph_slots_below(gops->data_size);
+	gops->user.slots = fgraph_slots_for(gops->data_size);
 	for (i = 0; i < FGRAPH_NR_MISSES; i++)
 		atomic_long_set(&gops->user.missed[i], 0);
 	ret = fgraph_give_id(gops);

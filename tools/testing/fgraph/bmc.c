@@ -547,8 +547,8 @@ static void set_shape(u16 shape)
 		c = chunk_at(s);
 		if (s == header[c] || !(shape >> s & 1))
 			continue;
-		mem[s * 8] &= ~FGRAPH_BELOW_MASK;
-		mem[s * 8] |= (unsigned long)(s - 1 - top[c]) << FGRAPH_BELOW_SHIFT;
+		mem[s * 8] &= ~FGRAPH_SLOTS_MASK;
+		mem[s * 8] |= (unsigned long)(s - 1 - top[c]) << FGRAPH_SLOTS_SHIFT;
 		top[c] = s;
 	}
 	stack.top = at(address(top[0]));
@@ -662,7 +662,7 @@ static void *push(size_t size)
 {
 	void *top = READ_ONCE(stack.top);
 
-	return fgraph_stack_reserve(&stack, top, fgraph_slots_below(size),
+	return fgraph_stack_reserve(&stack, top, fgraph_slots_for(size),
 				    any() & FGRAPH_CONTEXT);
 }
 
@@ -677,7 +677,7 @@ static size_t any_size(void)
 /* The header of a complete record with @size bytes of data. */
 static unsigned long head_of(enum fgraph_kind kind, size_t size)
 {
-	return kind | (unsigned long)fgraph_slots_below(size) << FGRAPH_BELOW_SHIFT;
+	return kind | (unsigned long)fgraph_slots_for(size) << FGRAPH_SLOTS_SHIFT;
 }
 
 static struct fgraph_frame *hook(unsigned long tail)
@@ -823,7 +823,7 @@ void check_uncover(void)
 {
 	begin();
 	abandon();
-	end_abandoned(fgraph_stack_uncover(&stack, at(address(2))));
+	end_abandoned(fgraph_stack_expose(&stack, at(address(2))));
 }
 
 /* fgraph_stack_pop_above() drops the records, also where interrupts do. */

@@ -181,7 +181,7 @@ int model_register(struct user *u, size_t data_size, unsigned int flags, bool tr
 		expect(u->gops.user.tag);
 		expect(user_by_tag(u->gops.user.tag) == &u->gops);
 		/* A record has room for 24 bytes of data. */
-		expect(!u->gops.user.below == (data_size <= 24));
+		expect(!u->gops.user.slots == (data_size <= 24));
 		*silent_tag(u->gops.user.tag) = u->silent;
 		u->missed = 0;
 	} else {
@@ -920,7 +920,7 @@ static void check_link(struct walk *w)
 	struct fgraph_chunk *lower;
 	int n;
 
-	w->rec = w->chunk->below;
+	w->rec = w->chunk->older_top;
 	for (n = 0, lower = w->st->first; lower != w->chunk; lower = lower->next, n++) {
 		if (w->rec >= (void *)lower && w->rec < lower->end)
 			break;
