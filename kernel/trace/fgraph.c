@@ -126,15 +126,17 @@ static __always_inline void fgraph_add_record(struct fgraph_call *call, struct f
 {
 	struct fgraph_stack *st = call->st;
 	struct fgraph_frame *frame = call->frame ?: rec;
-	bool wanted;
+	bool wanted = true;
 
 	if (call->frame)
 		fgraph_fill_entry(rec, gops, frame);
 	else
 		fgraph_fill_frame(rec, gops->user.tag, call->func, call->ret,
 				  fgraph_retp(call->regs));
-	wanted = fgraph_ask(gops, frame, fgraph_data_in(rec, slots), call->regs);
-	fgraph_stack_settle(st, rec);
+	if (fgraph_entryfunc(gops)) {
+		wanted = fgraph_ask(gops, frame, fgraph_data_in(rec, slots), call->regs);
+		fgraph_stack_settle(st, rec);
+	}
 	if (!wanted || !fgraph_retfunc(gops)) {
 		if (unlikely(slots))
 			fgraph_stack_clean(rec, slots);
@@ -160,6 +162,7 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 		.kind = FGRAPH_FRAME,
 		.ret = READ_ONCE(*fgraph_entry_place(regs)),
 	};
+	void *rec;
 
 	if (unlikely(!call.st || fgraph_is_hooked(call.ret)))
 		return false;
@@ -167,8 +170,11 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 	if (unlikely((fgraph_head(call.top) & FGRAPH_INSIDE) ||
 		     !fgraph_stack_fits(call.top, FGRAPH_SLOT)))
 		return false;
-	fgraph_add_record(&call, gops,
-			  fgraph_stack_reserve(call.st, call.top, 0, fgraph_context()), 0, 0);
+	rec = fgraph_stack_grow(call.st, call.top, FGRAPH_SLOT);
+	/* Only an entry callback can find the header before the record is complete. */
+	if (fgraph_entryfunc(gops))
+		fgraph_set_head(rec, FGRAPH_RESERVED | fgraph_context());
+	fgraph_add_record(&call, gops, rec, 0, 0);
 	return true;
 }
 

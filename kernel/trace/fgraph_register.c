@@ -41,11 +41,8 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 	if (gops->filter)
 		ftrace_ops_init(gops->filter);
 	ret = fgraph_add_filter(gops);
-	if (ret) {
-		fgraph_user_retire(gops);
-		fgraph_synchronize();
-		fgraph_user_remove(gops);
-	}
+	if (ret)
+		fgraph_user_drop(gops);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(register_ftrace_graph);

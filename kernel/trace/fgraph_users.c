@@ -266,3 +266,16 @@ void fgraph_synchronize(void)
 	mutex_unlock(&fgraph_sync_mutex);
 }
 EXPORT_SYMBOL_GPL(fgraph_synchronize);
+
+/**
+ * fgraph_user_drop() - remove a user whose registration has failed after fgraph_user_add()
+ * @gops:	the user; nothing hooks calls for it any more
+ *
+ * Context: process. May sleep.
+ */
+void fgraph_user_drop(struct fgraph_ops *gops)
+{
+	fgraph_user_retire(gops);
+	fgraph_synchronize();
+	fgraph_user_remove(gops);
+}

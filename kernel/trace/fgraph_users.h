@@ -45,6 +45,7 @@ static __always_inline struct fgraph_row *fgraph_row(unsigned long id)
 int fgraph_user_add(struct fgraph_ops *gops);
 int fgraph_user_retire(struct fgraph_ops *gops);
 void fgraph_user_remove(struct fgraph_ops *gops);
+void fgraph_user_drop(struct fgraph_ops *gops);
 void fgraph_synchronize(void);
 
 #endif /* _FGRAPH_USERS_H */

@@ -459,11 +459,8 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 	if (ret)
 		return ret;
 	ret = fgraph_register(gops);
-	if (ret) {
-		fgraph_user_retire(gops);
-		fgraph_synchronize();
-		fgraph_user_remove(gops);
-	}
+	if (ret)
+		fgraph_user_drop(gops);
 	return ret;
 }
 EXPORT_SYMBOL_FOR_MODULES(register_ftrace_graph, "test_fgraph,fgraph_torture");
