@@ -7,7 +7,8 @@
  *
  * If ftrace can call the function, the kretprobe is called by ftrace. That is faster than a
  * breakpoint and a kprobe's handler, and saves all registers only if there is an entry
- * handler that may read them. Elsewhere the pre_handler of a kprobe at the function's entry hooks the return.
+ * handler that may read them. Elsewhere the pre_handler of a kprobe at the function's entry
+ * hooks the return.
  */
 #include <linux/ftrace.h>
 #include <linux/hash.h>

@@ -29,6 +29,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 #include <linux/wait.h>
 
 #include "../kernel/trace/fgraph_internal.h"
@@ -216,6 +217,70 @@ static unsigned long test_fgraph_types(unsigned long n)
 	return READ_ONCE(target_bool)(n, pair);
 }
 
+/* @last is the last byte of a page, behind which nothing can be read. */
+static noinline unsigned long test_fgraph_edge(const u8 *last)
+{
+	return *last;
+}
+
+static typeof(test_fgraph_edge) *target_edge = test_fgraph_edge;
+
+static unsigned long test_fgraph_at_edge(unsigned long n)
+{
+	u8 *page = vmalloc(PAGE_SIZE);
+	unsigned long ret;
+
+	if (!page)
+		return 0;
+	page[PAGE_SIZE - 1] = n;
+	ret = READ_ONCE(target_edge)(&page[PAGE_SIZE - 1]);
+	vfree(page);
+	return ret;
+}
+
+/* What @word points to changes all the time: the name of its symbol is short or long. */
+static noinline unsigned long test_fgraph_flip(unsigned long *word)
+{
+	return READ_ONCE(*word);
+}
+
+static typeof(test_fgraph_flip) *target_flip = test_fgraph_flip;
+
+static int flipper(void *word)
+{
+	unsigned int i;
+
+	while (!kthread_should_stop()) {
+		for (i = 0; i < 1000; i++) {
+			WRITE_ONCE(*(unsigned long *)word, 1);
+			cpu_relax();
+			WRITE_ONCE(*(unsigned long *)word, (unsigned long)test_fgraph_flip + 1);
+			cpu_relax();
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Calls test_fgraph_flip() @n times while another task changes the word. */
+static unsigned long test_fgraph_flips(unsigned long n)
+{
+	unsigned long i, word = 1, changes = 0, last = 0, now;
+	struct task_struct *task;
+
+	task = kthread_run(flipper, &word, "test_fgraph/flip");
+	if (IS_ERR(task))
+		return 0;
+	for (i = 0; i < n; i++) {
+		now = READ_ONCE(target_flip)(&word);
+		changes += now != last;
+		last = now;
+		cond_resched();
+	}
+	kthread_stop(task);
+	return changes;
+}
+
 /* The sleepers wait on this until wakeups has changed. */
 static DECLARE_WAIT_QUEUE_HEAD(sleepers_wait);
 /* Woken when the number of tasks, or of those that sleep, has changed. */
@@ -308,6 +373,8 @@ static const struct {
 	{ "irqs_off",	test_fgraph_irqs_off },
 	{ "path",	test_fgraph_path },
 	{ "types",	test_fgraph_types },
+	{ "edge",	test_fgraph_at_edge },
+	{ "flip",	test_fgraph_flips },
 };
 
 static unsigned long call_value;

@@ -21,7 +21,8 @@
  * @func:	the function
  * @regs:	registers at entry
  * @st:		the stack of the current task
- * @top:	the newest header before the user's record
+ * @top:	the newest header before the user's record; if an interrupt has dropped abandoned
+ *		calls since it was read, a free slot with only free slots down to that header
  * @kind:	header of the user's record, without size: FGRAPH_FRAME to open the frame of a
  *		call that is not hooked yet, with FGRAPH_TAIL if it is a tail call of a hooked
  *		function; FGRAPH_ENTRY to join @frame

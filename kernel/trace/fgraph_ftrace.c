@@ -8,7 +8,8 @@
  * for each function that is wanted: the users that want it, found by the address of the function's
  * call to ftrace. So the entry of a function takes one look-up and one loop, and registering a
  * user touches only the functions that it wants. If a function has users of both kinds, ftrace
- * calls both ops, and the users of the second one join the frame.
+ * calls both ops, in any order, and the users of the second one join the frame. ftrace then limits
+ * recursion itself: nested calls that it does not pass on are not counted as missed.
  *
  * Users that want all functions, or very many, are wide users. They have no sites of their own,
  * but are in a list: when a function without a site is called, the filter of each of them is

@@ -4,8 +4,10 @@
 #include <linux/delay.h>
 #include <linux/ftrace.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/kallsyms.h>
 #include <linux/kthread.h>
+#include <linux/sched/task_stack.h>
 #include <linux/stacktrace.h>
 
 #include "fgraph_kunit_hook.h"
@@ -637,6 +639,65 @@ static void hook_abandoned_many(struct kunit *test)
 	expect_stack_empty(test);
 }
 
+/* An interrupt that abandons calls on its own machine stack, and what it found. */
+static struct {
+	struct irq_work		work;
+	struct hook_user	*user;
+	/* The interrupt has a stack of its own. */
+	bool			own_stack;
+	/* How often a call was hooked, and frames were left. */
+	int			hooked, left;
+} abandoning;
+
+/* Like abandon(), and has the frame dropped before this function's stack frame is gone. */
+static noinline void abandon_and_drop(struct hook_user *u, void *dead_below)
+{
+	unsigned long slot[2] = { (unsigned long)abandon_and_drop };
+	struct pt_regs regs = { .sp = (unsigned long)slot };
+	void *top = current->fgraph_stack->top;
+
+	*fgraph_entry_place(&regs) = (unsigned long)abandon_and_drop;
+	hook_now(u, (unsigned long)abandon_and_drop, &regs);
+	abandoning.hooked += current->fgraph_stack->top != top;
+	fgraph_abandon_calls(dead_below);
+	abandoning.left += current->fgraph_stack->top != top;
+	abandoning.own_stack = !object_is_on_stack(slot);
+}
+
+static void abandon_in_interrupt(struct irq_work *work)
+{
+	if (current->fgraph_stack)
+		abandon_and_drop(abandoning.user, __builtin_frame_address(0));
+}
+
+/* Frames of calls that are abandoned on the stack of an interrupt are dropped, too. */
+static void hook_abandoned_interrupt(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct fgraph_usage usage;
+	struct hook_user *u = users;
+	int i;
+
+	u->gops.data_size = 100;
+	hook(test, u, t->add);
+	hooked(test);
+	memset(&abandoning, 0, sizeof(abandoning));
+	abandoning.user = u;
+	abandoning.work = IRQ_WORK_INIT_HARD(abandon_in_interrupt);
+	/* The task gets its shadow stack. */
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	for (i = 0; i < 100; i++) {
+		irq_work_queue(&abandoning.work);
+		irq_work_sync(&abandoning.work);
+	}
+	KUNIT_EXPECT_TRUE(test, abandoning.own_stack);
+	KUNIT_EXPECT_GT(test, abandoning.hooked, 50);
+	KUNIT_EXPECT_EQ(test, abandoning.left, 0);
+	fgraph_usage(&usage);
+	KUNIT_EXPECT_LE(test, usage.chunks, 2);
+	expect_stack_empty(test);
+}
+
 #define MAX_TAKEN	2048
 
 /* Take all chunks from the reserve, which is not refilled while interrupts are disabled. */
@@ -997,6 +1058,7 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_return_without_users, via_gen),
 	KUNIT_CASE_PARAM(hook_abandoned, via_gen),
 	KUNIT_CASE_PARAM(hook_abandoned_many, via_gen),
+	KUNIT_CASE_PARAM(hook_abandoned_interrupt, via_gen),
 	KUNIT_CASE_PARAM(hook_missed, via_gen),
 #if FGRAPH_KUNIT_FTRACE
 	KUNIT_CASE_PARAM(hook_callback_hooked, via_gen),

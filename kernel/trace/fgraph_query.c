@@ -4,7 +4,6 @@
  * for their data further down and for the users of a frame. Code that leaves functions
  * without returning from them has their frames dropped.
  */
-#include <linux/irqflags.h>
 #include <linux/kprobes.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
@@ -18,8 +17,8 @@
  * @dead_below:	the lowest place on the current machine stack where the return address
  *		of a live call may be
  *
- * Only frames of calls on the task's own machine stack are dropped. Frames of calls on an
- * interrupt stack go when a call below them returns on the task's stack.
+ * The bounds of an interrupt's stack are not known here. There, only frames of calls between
+ * the stack pointer and @dead_below are dropped.
  *
  * Context: any, preemption disabled.
  */
@@ -27,6 +26,8 @@ void fgraph_reap(struct fgraph_stack *st, void *dead_below)
 {
 	void *low = task_stack_page(current);
 
+	if (dead_below < low || dead_below > low + THREAD_SIZE)
+		low = (void *)current_stack_pointer;
 	if (dead_below >= low && dead_below <= low + THREAD_SIZE)
 		fgraph_stack_reap(st, low, dead_below);
 }
@@ -34,11 +35,11 @@ NOKPROBE_SYMBOL(fgraph_reap);
 
 /**
  * fgraph_abandon_calls() - drop the frames of calls that will never return
- * @dead_below:	the lowest place on the machine stack of the current task where the
- *		return address of a live call is
+ * @dead_below:	the lowest place on the current machine stack, which may be that of an
+ *		interrupt, where the return address of a live call may be
  *
  * For code that leaves functions by resetting the stack pointer, and does so repeatedly: the
- * frames of these calls would accumulate.
+ * frames of these calls would accumulate. Must be called deeper on the stack than all of them.
  *
  * Context: any, also where RCU does not watch.
  */
@@ -50,12 +51,7 @@ void fgraph_abandon_calls(void *dead_below)
 	st = READ_ONCE(current->fgraph_stack);
 	if (st) {
 		fgraph_reap(st, dead_below);
-		/*
-		 * A CPU that comes back from suspend, with interrupts disabled, cannot raise
-		 * one to itself yet. Memory that nobody uses may then stay until a later trim.
-		 */
-		if (!irqs_disabled())
-			fgraph_trim_unused();
+		fgraph_trim_unused();
 	}
 	preempt_enable_notrace();
 }

@@ -39,7 +39,7 @@
  * @usual:	chunks of FGRAPH_CHUNK_SIZE bytes, or NULL
  * @big:	chunks of FGRAPH_BIG_CHUNK_SIZE bytes, or NULL
  * @refill:	fills the elements that are NULL
- * @queueing:	this CPU is in the middle of queueing @refill
+ * @queueing:	this CPU is in the middle of queueing @refill, which has not run yet
  */
 struct fgraph_reserve {
 	void			*usual[FGRAPH_RESERVE_CHUNKS];
@@ -49,6 +49,9 @@ struct fgraph_reserve {
 };
 
 static void fgraph_refill(struct irq_work *work);
+static void fgraph_refill_slow(struct work_struct *work);
+
+static DECLARE_WORK(fgraph_refill_work, fgraph_refill_slow);
 
 static DEFINE_PER_CPU(struct fgraph_reserve, fgraph_reserve) = {
 	.refill = IRQ_WORK_INIT(fgraph_refill),
@@ -98,9 +101,10 @@ static void *take_on(int cpu, size_t size)
 NOKPROBE_SYMBOL(take_on);
 
 /*
- * A CPU that is coming up or going down may lose the interrupt that irq_work raises, and
- * would wait for it for ever. So the work is not queued there: fgraph_chunk_refill() is
- * called again when the next chunk is taken.
+ * A CPU that goes down has run its last works when it is offline. A work that it queues then
+ * would be pending until it comes up again, or for ever. So it queues none:
+ * fgraph_chunk_refill() is called again when the next chunk is taken. If a suspend makes a CPU
+ * lose the interrupt, irq_work_resume() raises it again.
  */
 static void queue_irq_work(struct irq_work *work)
 {
@@ -144,7 +148,12 @@ NOKPROBE_SYMBOL(fgraph_chunk_take);
  * To be called when the chunk that was taken is part of a stack: the interrupt that this
  * raises comes at once if interrupts are enabled, and the functions it calls may be hooked
  * and need a chunk, too. Functions that queue the work may be hooked as well; @queueing keeps
- * them from queueing it again.
+ * them from queueing it again. fgraph_refill() clears it, so that a chunk that is taken in the
+ * rest of its interrupt is replaced by another one.
+ *
+ * If there was no free page, fgraph_refill_slow() refills all reserves when it gets pages. Until
+ * it runs, no interrupt would find any, but the functions that one calls would be missed, too,
+ * and ask for the next.
  *
  * Context: any, preemption disabled.
  */
@@ -152,7 +161,7 @@ void fgraph_chunk_refill(void)
 {
 	struct fgraph_reserve *r = this_cpu_ptr(&fgraph_reserve);
 
-	if (READ_ONCE(r->queueing))
+	if (READ_ONCE(r->queueing) || work_pending(&fgraph_refill_work))
 		return;
 	WRITE_ONCE(r->queueing, true);
 	barrier();
@@ -237,10 +246,9 @@ static void fgraph_refill_slow(struct work_struct *work)
 	fill_all();
 }
 
-static DECLARE_WORK(fgraph_refill_work, fgraph_refill_slow);
-
 static void fgraph_refill(struct irq_work *work)
 {
+	WRITE_ONCE(this_cpu_ptr(&fgraph_reserve)->queueing, false);
 	/* If there is no free page right now, a work may wait until one is reclaimed. */
 	if (fill_cpu(smp_processor_id(), GFP_NOWAIT | __GFP_NOWARN))
 		schedule_work(&fgraph_refill_work);

@@ -89,7 +89,7 @@ NOKPROBE_SYMBOL(fgraph_stack_add);
  * @st:		the stack of the current task
  * @bytes:	size of the record, header included
  *
- * The rare path of fgraph_stack_reserve(). Moves the top to the new header.
+ * The rare path of fgraph_stack_grow(). Moves the top to the new header.
  *
  * Return: the header, which is still 0; NULL if there is no memory.
  */

@@ -48,7 +48,8 @@
  * These rules keep a stack consistent at any instant. Comments refer to them by name:
  *
  * RESTORE   An interrupt leaves the top and the records as it found them, or has dropped
- *           records of abandoned calls from the top (CLAIM). Besides, it may link new chunks,
+ *           records of abandoned calls from the top (CLAIM); the top may then be a slot that
+ *           is free now. Besides, it may link new chunks,
  *           change &fgraph_chunk.older_top of chunks above the top, and set FGRAPH_DONE_BELOW
  *           in frames. So code that leaves functions without returning from them, and may do
  *           so in an interrupt, drops their frames: fgraph_abandon_calls().
@@ -117,8 +118,8 @@ enum fgraph_kind {
  */
 #define FGRAPH_DONE_BELOW	BIT(11)
 /*
- * In an entry: the entry, the older entries of its frame and the frame are adjacent, take one
- * slot each, and are linked by &fgraph_entry.older.
+ * In an entry: the entry, the older entries of its frame and the frame take one slot each, have
+ * only headers of chunks and free slots in between, and are linked by &fgraph_entry.older.
  */
 #define FGRAPH_LINKED		BIT(12)
 /* Bits 16-31: how many slots of data lie below the header. */
@@ -415,7 +416,8 @@ static __always_inline void fgraph_stack_drop(struct fgraph_stack *st, void *rec
 
 /*
  * The top record and its header, where an interrupt may drop the record (CLAIM). The top is
- * read again after the header, so that @head is never the header of a dropped record.
+ * read again after the header, so that @head is not the header of a dropped record, unless the
+ * top has come back to its slot, which is free then.
  */
 static __always_inline void *fgraph_stack_top(struct fgraph_stack *st, unsigned long *head)
 {

@@ -203,7 +203,9 @@ profile_add(struct func_profile *profile, struct profile_cpu *pc, unsigned long 
 #endif
 		hlist_add_head_rcu(&rec->node, profile_bucket(pc, ip));
 	}
+	/* A CPU that is offline would keep the work: see queue_irq_work() in fgraph_reserve.c. */
 	if (profile_free_records(pc) < profile_wanted_records(profile, pc) / 2 &&
+	    cpu_online(smp_processor_id()) &&
 	    !atomic_read(&profile->refilling) && !atomic_xchg(&profile->refilling, 1))
 		irq_work_queue(&profile->refill);
 out:

@@ -53,6 +53,26 @@ u32 trace_btf_first_id(const struct module *mod)
 }
 
 /**
+ * trace_btf_same_types() - do two prototypes differ only in the names of arguments?
+ * @a:		a BTF_KIND_FUNC_PROTO
+ * @b:		another one of the same BTF
+ *
+ * Return: true if arguments and return value have the same types.
+ */
+bool trace_btf_same_types(const struct btf_type *a, const struct btf_type *b)
+{
+	int i;
+
+	if (a->type != b->type || btf_vlen(a) != btf_vlen(b))
+		return false;
+	for (i = 0; i < btf_vlen(a); i++) {
+		if (btf_params(a)[i].type != btf_params(b)[i].type)
+			return false;
+	}
+	return true;
+}
+
+/**
  * trace_btf_get_func() - find the type of a function
  * @func:	to be filled in
  * @symbol:	name of the function, or "MODULE:NAME" for a function of that module
@@ -94,13 +114,15 @@ int trace_btf_get_func(struct trace_btf_func *func, const char *symbol)
 
 		if (!btf_type_is_func(t) || strcmp(btf_name_by_offset(btf, t->name_off), name))
 			continue;
-		/* BTF does not say which of two functions with this name is at @addr. */
-		if (!ret && func->proto != btf_type_by_id(btf, t->type)) {
+		t = btf_type_by_id(btf, t->type);
+		if (ret) {
+			func->proto = t;
+			ret = 0;
+		} else if (!trace_btf_same_types(func->proto, t)) {
+			/* BTF does not say which of two functions with this name is at @addr. */
 			ret = -ENOENT;
 			break;
 		}
-		func->proto = btf_type_by_id(btf, t->type);
-		ret = 0;
 	}
 	if (ret)
 		btf_put(btf);
@@ -120,14 +142,98 @@ void trace_btf_put_func(struct trace_btf_func *func)
 	func->btf = NULL;
 }
 
-/* The argument is on the stack, aligned to two words if @twice. */
-static void walk_stack(struct trace_btf_walk *w, bool twice)
+/**
+ * struct btf_layout - what decides how a value is passed, beyond its size
+ * @align:	its alignment in bytes, by that of its members
+ * @packed:	a member is not aligned to its size
+ * @padded:	a structure is larger than its members need: it or a member is aligned by an
+ *		attribute, which BTF does not have
+ * @floats:	there are floating point numbers in it
+ */
+struct btf_layout {
+	u32	align;
+	bool	packed;
+	bool	padded;
+	bool	floats;
+};
+
+static bool btf_is_float(const struct btf_type *t)
 {
-	if (twice)
-		w->stack = ALIGN(w->stack, 2);
-	w->on_stack = true;
-	w->first = w->stack;
-	w->stack += w->nr;
+	return BTF_INFO_KIND(t->info) == BTF_KIND_FLOAT;
+}
+
+static u32 btf_note_type(struct btf_layout *layout, const struct btf *btf, u32 id, u32 offset);
+
+/* Add a struct or union, which is at @offset bits, to a layout. Returns its alignment. */
+static u32 btf_note_struct(struct btf_layout *layout, const struct btf *btf,
+			   const struct btf_type *t, u32 offset)
+{
+	const struct btf_member *member;
+	u32 i, end = 0, align = 1;
+
+	for_each_member(i, t, member) {
+		u32 at = __btf_member_bit_offset(t, member);
+		u32 bits = __btf_member_bitfield_size(t, member);
+		int size = trace_btf_size(btf, member->type);
+
+		/* A bitfield need not be aligned to its type. */
+		align = max(align, btf_note_type(layout, btf, member->type,
+						 bits ? 0 : offset + at));
+		end = max_t(u32, end, at + (bits ?: max(size, 0) * BITS_PER_BYTE));
+	}
+	layout->padded |= roundup(DIV_ROUND_UP(end, BITS_PER_BYTE), align) < t->size;
+	return align;
+}
+
+/* Add a type, which is at @offset bits, to a layout. Returns its alignment in bytes. */
+static u32 btf_note_type(struct btf_layout *layout, const struct btf *btf, u32 id, u32 offset)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(btf, id, NULL);
+	int size = trace_btf_size(btf, id);
+
+	if (size <= 0)
+		return 1;
+	if (btf_is_array(t))
+		return btf_note_type(layout, btf, btf_array(t)->type, offset);
+	if (btf_type_is_struct(t))
+		return btf_note_struct(layout, btf, t, offset);
+	layout->floats |= btf_is_float(t);
+	layout->packed |= offset % (size * BITS_PER_BYTE) != 0;
+	return size;
+}
+
+static enum trace_btf_class btf_classify(const struct btf *btf, u32 id, struct btf_layout *layout)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(btf, id, NULL);
+	int size = trace_btf_size(btf, id);
+	bool memory;
+
+	/* A value that is an array for BTF is a vector. */
+	if (!t || size < 0 || btf_is_array(t))
+		return TRACE_BTF_UNKNOWN;
+	layout->align = btf_note_type(layout, btf, id, 0);
+	memory = size > TRACE_BTF_WORDS * sizeof(long) ||
+		 (IS_ENABLED(CONFIG_X86_64) && layout->packed);
+	/* On arm64, up to four floating point numbers may be in registers. */
+	if (memory && !(IS_ENABLED(CONFIG_ARM64) && layout->floats))
+		return TRACE_BTF_MEMORY;
+	if (layout->floats || (layout->padded && size > sizeof(long)))
+		return TRACE_BTF_UNKNOWN;
+	return TRACE_BTF_REGS;
+}
+
+/**
+ * trace_btf_classify() - find out how a function returns a value
+ * @btf:	the BTF that has the type
+ * @id:		id of the type
+ *
+ * Return: the class of the type.
+ */
+enum trace_btf_class trace_btf_classify(const struct btf *btf, u32 id)
+{
+	struct btf_layout layout = { };
+
+	return btf_classify(btf, id, &layout);
 }
 
 /**
@@ -139,60 +245,114 @@ static void walk_stack(struct trace_btf_walk *w, bool twice)
  */
 struct trace_btf_walk trace_btf_walk_args(const struct btf *btf, const struct btf_type *proto)
 {
-	struct trace_btf_walk w = { .btf = btf };
+	struct trace_btf_walk w = {
+		.btf = btf,
+		.params = btf_params(proto),
+		.nr_params = btf_vlen(proto),
+	};
 
 	/* On x86_64 the first register has the address of a return value in memory. */
-	if (IS_ENABLED(CONFIG_X86_64) &&
-	    trace_btf_size(btf, proto->type) > (int)(TRACE_BTF_WORDS * sizeof(long)))
+	if (IS_ENABLED(CONFIG_X86_64) && trace_btf_classify(btf, proto->type) == TRACE_BTF_MEMORY)
 		w.regs = 1;
 	return w;
 }
 
-/**
- * trace_btf_next_arg() - find out where the next argument of a function is
- * @w:		the walk, from trace_btf_walk_args()
- * @id:		id of the argument's type
- *
- * Follows the calling conventions of x86_64 and arm64, without floating point arguments, which
- * kernel functions do not have. A packed structure is taken for one that is not packed.
- *
- * Return: true if @w says where the argument is; false if that is not known, neither for this
- * argument nor for all that follow.
- */
-bool trace_btf_next_arg(struct trace_btf_walk *w, u32 id)
+/* The argument is on the stack, aligned to two words if @twice. */
+static void walk_stack(struct trace_btf_walk *w, bool twice)
 {
-	const struct btf_type *t = btf_type_skip_modifiers(w->btf, id, NULL);
-	int size = trace_btf_size(w->btf, id);
-	bool twice;
+	if (twice)
+		w->stack = ALIGN(w->stack, 2);
+	w->on_stack = true;
+	w->first = w->stack;
+	w->stack += w->nr;
+}
 
-	if (!t || size < 0)
-		return false;
-	/* An __int128 is aligned to its size. */
-	twice = btf_type_is_int(t) && size > sizeof(long);
-	w->nr = DIV_ROUND_UP(size, sizeof(long));
-	w->on_stack = false;
-	w->memory = false;
-
-	if (w->nr > TRACE_BTF_WORDS && IS_ENABLED(CONFIG_ARM64)) {
-		/* The caller has made a copy in memory and passes its address. */
-		w->memory = true;
-		w->nr = 1;
-	} else if (w->nr > TRACE_BTF_WORDS) {
-		walk_stack(w, false);
-		return true;
-	}
+/* The argument is in registers if all of it is, aligned to two of them if @twice on arm64. */
+static void walk_regs(struct trace_btf_walk *w, bool twice)
+{
 	if (twice && IS_ENABLED(CONFIG_ARM64))
 		w->regs = ALIGN(w->regs, 2);
 	if (w->regs + w->nr <= NR_REG_ARGUMENTS) {
 		w->first = w->regs;
 		w->regs += w->nr;
-		return true;
+		return;
 	}
 	/* On x86_64 a later argument that fits may still be in the registers that are left. */
 	if (IS_ENABLED(CONFIG_ARM64))
 		w->regs = NR_REG_ARGUMENTS;
 	walk_stack(w, twice);
+}
+
+/*
+ * Find the place of the current argument. Returns false for a floating point number, which takes
+ * none of the general registers, and if BTF does not tell the place.
+ *
+ * This follows the calling conventions of x86_64 and arm64. A struct is taken to be aligned as
+ * its members are, if its size does not show that it is not.
+ */
+static bool walk_place(struct trace_btf_walk *w)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(w->btf, w->type, NULL);
+	int size = trace_btf_size(w->btf, w->type);
+	struct btf_layout layout = { };
+	enum trace_btf_class class = btf_classify(w->btf, w->type, &layout);
+	/* An __int128 is aligned to its size. */
+	bool twice = layout.align > sizeof(long) && !layout.packed;
+
+	w->nr = DIV_ROUND_UP(max(size, 0), sizeof(long));
+	w->on_stack = false;
+	w->memory = false;
+	if (w->nr == 1 && btf_is_float(t)) {
+		if (w->floats == NR_FLOAT_ARGUMENTS)
+			walk_stack(w, false);
+		else
+			w->floats++;
+		return false;
+	}
+	if (class == TRACE_BTF_MEMORY && IS_ENABLED(CONFIG_X86_64)) {
+		/* If it is aligned by an attribute, its size is a multiple of that. */
+		w->lost = layout.padded && IS_ALIGNED(size, 2 * sizeof(long));
+		walk_stack(w, twice);
+		return !w->lost;
+	}
+	if (class == TRACE_BTF_UNKNOWN) {
+		w->lost = true;
+		return false;
+	}
+	if (class == TRACE_BTF_MEMORY) {
+		/* The caller has made a copy in memory and passes its address. */
+		w->memory = true;
+		w->nr = 1;
+		twice = false;
+	}
+	walk_regs(w, twice);
 	return true;
+}
+
+/**
+ * trace_btf_next_arg() - go on to the next parameter of a function
+ * @w:		the walk, from trace_btf_walk_args()
+ *
+ * Return: true if @w is at a parameter; false if there are no more.
+ */
+bool trace_btf_next_arg(struct trace_btf_walk *w)
+{
+	if (w->number == w->nr_params)
+		return false;
+	w->type = w->params[w->number++].type;
+	w->known = w->type && !w->lost && walk_place(w);
+	return true;
+}
+
+/**
+ * trace_btf_arg_name() - the name of a parameter
+ * @w:		the walk, which is at the parameter
+ *
+ * Return: the name, which is empty if the parameter has none.
+ */
+const char *trace_btf_arg_name(const struct trace_btf_walk *w)
+{
+	return btf_name_by_offset(w->btf, w->params[w->number - 1].name_off);
 }
 
 /**
@@ -263,7 +423,10 @@ static void print_int(struct trace_seq *s, const struct btf_type *t, const unsig
 		trace_seq_printf(s, "0x%llx", value);
 }
 
-/* Print the name that an enum has for a value, or the number if it has none. */
+/*
+ * Print the name that an enum has for a value, or the number if it has none. Of an enum of 64
+ * bits, BTF without BTF_KIND_ENUM64 has only half of each value, and no sign.
+ */
 static void print_enum(struct trace_seq *s, const struct btf *btf, const struct btf_type *t,
 		       unsigned long word)
 {
@@ -271,7 +434,7 @@ static void print_enum(struct trace_seq *s, const struct btf *btf, const struct 
 	u32 name = 0;
 	int i;
 
-	for (i = 0; i < btf_vlen(t) && !name; i++) {
+	for (i = 0; i < btf_vlen(t) && !name && !btf_enum_is_cut(t); i++) {
 		if (btf_is_enum64(t)) {
 			if (narrow(btf_enum64_value(&btf_enum64(t)[i]), t->size) == value)
 				name = btf_enum64(t)[i].name_off;
@@ -331,7 +494,7 @@ void trace_btf_print(struct trace_seq *s, const struct btf *btf, u32 id,
 }
 
 /**
- * trace_btf_print_hex() - print a value in hexadecimal, whatever its type
+ * trace_btf_print_hex() - print a return value in hexadecimal, whatever its type
  * @s:		the sequence to print to
  * @btf:	the BTF that has the type
  * @id:		id of the type, which is used for the size only
@@ -342,7 +505,7 @@ void trace_btf_print_hex(struct trace_seq *s, const struct btf *btf, u32 id,
 {
 	int size = trace_btf_size(btf, id);
 
-	if (size < 0 || size > TRACE_BTF_WORDS * sizeof(long))
+	if (trace_btf_classify(btf, id) != TRACE_BTF_REGS)
 		trace_seq_puts(s, "...");
 	else if (size > sizeof(long))
 		print_words(s, size, words);
@@ -357,16 +520,21 @@ void trace_btf_print_hex(struct trace_seq *s, const struct btf *btf, u32 id,
  * @id:		id of the type
  * @words:	the value, see trace_btf_print()
  *
- * Prints errors, also those in pointers, by name, and all else like trace_btf_print().
+ * Prints errors, also those in pointers, by name, and all else like trace_btf_print(). A value
+ * that is not in general registers is printed as "...".
  */
 void trace_btf_print_return(struct trace_seq *s, const struct btf *btf, u32 id,
 			    const unsigned long *words)
 {
 	const struct btf_type *t = btf_type_skip_modifiers(btf, id, NULL);
 
-	if (t && btf_type_is_ptr(t) && trace_print_error(s, words[0]))
+	if (trace_btf_classify(btf, id) != TRACE_BTF_REGS) {
+		trace_seq_puts(s, "...");
 		return;
-	if (t && btf_type_is_small_int(t) && btf_int_encoding(t) & BTF_INT_SIGNED &&
+	}
+	if (btf_type_is_ptr(t) && trace_print_error(s, words[0]))
+		return;
+	if (btf_type_is_small_int(t) && btf_int_encoding(t) & BTF_INT_SIGNED &&
 	    t->size >= sizeof(int) && trace_print_error(s, narrow_signed(words[0], t->size)))
 		return;
 	trace_btf_print(s, btf, id, words);

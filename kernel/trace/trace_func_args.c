@@ -8,8 +8,9 @@
  * BTF has functions by name, but tracers know the address of the function's call to ftrace. So
  * there are tables from that address to the type, one for vmlinux and one for each module.
  * They are made for the first tracer that uses them and freed after the last one. A function
- * is not in a table if another one in vmlinux or in the same module has the same name, as BTF
- * does not say which of the two it means. For such functions, words are printed in hexadecimal.
+ * is not in a table if another one in vmlinux or in the same module has the same name, or if BTF
+ * has several types for that name, as it does not say which one is meant. For such functions,
+ * words are printed in hexadecimal.
  *
  * Readers run in callbacks of ftrace, in any context with preemption disabled, or print a trace
  * and disable preemption. Writers hold func_args_mutex.
@@ -133,26 +134,21 @@ static bool func_is_string(const struct btf *btf, u32 id)
 static struct trace_func_words func_count_words(const struct btf *btf, u32 id)
 {
 	const struct btf_type *proto = func_proto(btf, id);
-	const struct btf_param *params = btf_params(proto);
 	struct trace_btf_walk w = trace_btf_walk_args(btf, proto);
 	struct trace_func_words words = { };
 	int size = trace_btf_size(btf, proto->type);
-	int i;
 
-	for (i = 0; i < btf_vlen(proto); i++) {
-		/* Variable arguments have no type. */
-		if (!params[i].type || !trace_btf_next_arg(&w, params[i].type))
-			break;
-		if (!w.on_stack && func_is_string(btf, params[i].type) &&
+	while (trace_btf_next_arg(&w)) {
+		if (w.known && !w.on_stack && func_is_string(btf, w.type) &&
 		    hweight8(words.strings) < TRACE_FUNC_MAX_STRINGS)
 			words.strings |= BIT(w.first);
 	}
 	words.regs = w.regs;
 	words.stack = min(w.stack, TRACE_FUNC_MAX_VALUES - w.regs);
-	/* One word, which is not shown, stands for a return value in memory. */
+	/* One word, which is not shown, stands for a return value that is elsewhere. */
 	if (size)
 		words.ret = 1;
-	if (size > 0 && size <= TRACE_BTF_WORDS * sizeof(long))
+	if (trace_btf_classify(btf, proto->type) == TRACE_BTF_REGS)
 		words.ret = DIV_ROUND_UP(size, sizeof(long));
 	return words;
 }
@@ -161,7 +157,7 @@ static struct trace_func_words func_count_words(const struct btf *btf, u32 id)
  * struct func_name - a function that BTF knows, while its table is made
  * @name:	name of the function
  * @id:		id of its BTF_KIND_FUNC
- * @nr:		number of symbols with that name
+ * @nr:		number of symbols with that name, and of further types that BTF has for it
  * @addr:	address of one of these symbols
  */
 struct func_name {
@@ -208,6 +204,23 @@ static const char *func_name(const struct btf *btf, u32 id)
 	return t && btf_type_is_func(t) ? btf_name_by_offset(btf, t->name_off) : NULL;
 }
 
+/* Leave one element for each name. If the types differ, it is not the only one by @nr. */
+static void func_names_merge(struct func_names *all, const struct btf *btf)
+{
+	struct func_name *last = all->names;
+	unsigned int i;
+
+	for (i = 1; i < all->nr; i++) {
+		if (strcmp(last->name, all->names[i].name))
+			*++last = all->names[i];
+		else if (!trace_btf_same_types(func_proto(btf, last->id),
+					       func_proto(btf, all->names[i].id)))
+			last->nr++;
+	}
+	if (all->nr)
+		all->nr = last - all->names + 1;
+}
+
 /* Collect the functions that BTF knows, with their addresses. Returns a count or -ENOMEM. */
 static int func_names_get(struct func_names *all, const struct btf *btf)
 {
@@ -226,6 +239,7 @@ static int func_names_get(struct func_names *all, const struct btf *btf)
 		all->names[all->nr++].id = id;
 	}
 	sort(all->names, all->nr, sizeof(all->names[0]), func_compare_names, NULL);
+	func_names_merge(all, btf);
 	if (all->mod)
 		module_kallsyms_on_each_symbol(func_note_symbol, all);
 	else
@@ -369,10 +383,12 @@ static int func_note_module(void *data, const char *symbol, struct module *mod,
 static int func_tables_make(void)
 {
 	struct func_modules all = { };
+	int ret = func_table_new(NULL);
 	unsigned int i;
-	int ret;
 
-	ret = module_kallsyms_on_each_symbol(func_note_module, &all) ?: func_table_new(NULL);
+	/* Without modules this returns -EOPNOTSUPP. */
+	if (!ret && IS_ENABLED(CONFIG_MODULES))
+		ret = module_kallsyms_on_each_symbol(func_note_module, &all);
 	for (i = 0; i < all.nr && !ret; i++)
 		ret = func_table_new(all.mods[i]);
 	kvfree(all.mods);
@@ -463,19 +479,17 @@ static void func_print_string(struct trace_seq *s, unsigned long addr, const cha
 
 /*
  * Print arguments by name and type. Returns false if the function takes another number of words
- * than was recorded, as another module has been loaded to its address.
+ * than was recorded: none were recorded, or another module has been loaded to its address.
  */
 static bool func_print_args(struct trace_seq *s, const struct func_table *table,
 			    const struct func_type *func, const unsigned long *words,
 			    unsigned int nr)
 {
-	const struct btf_type *proto = func_proto(table->btf, func->id);
-	const struct btf_param *params = btf_params(proto);
-	struct trace_btf_walk w = trace_btf_walk_args(table->btf, proto);
+	struct trace_btf_walk w = trace_btf_walk_args(table->btf,
+						      func_proto(table->btf, func->id));
 	unsigned int nr_values = func->words.regs + func->words.stack;
 	const unsigned long *string = words + nr_values;
-	unsigned int i, strings = 0;
-	bool known = true;
+	unsigned int strings = 0;
 
 	if (nr != nr_values) {
 		if (nr != trace_func_nr_args(func->words))
@@ -483,25 +497,25 @@ static bool func_print_args(struct trace_seq *s, const struct func_table *table,
 		strings = func->words.strings;
 	}
 
-	for (i = 0; i < btf_vlen(proto); i++) {
-		unsigned int first;
+	trace_seq_putc(s, '(');
+	while (trace_btf_next_arg(&w)) {
+		const char *name = trace_btf_arg_name(&w);
+		unsigned int first = w.on_stack ? func->words.regs + w.first : w.first;
 
-		if (i)
+		if (w.number > 1)
 			trace_seq_puts(s, ", ");
-		known = known && params[i].type && trace_btf_next_arg(&w, params[i].type);
-		if (params[i].name_off)
-			trace_seq_printf(s, "%s=", btf_name_by_offset(table->btf,
-								      params[i].name_off));
-		first = w.on_stack ? func->words.regs + w.first : w.first;
-		if (!known || w.memory || first + w.nr > nr_values) {
+		if (*name)
+			trace_seq_printf(s, "%s=", name);
+		if (!w.known || w.memory || first + w.nr > nr_values) {
 			trace_seq_puts(s, "...");
 		} else if (!w.on_stack && strings & BIT(first)) {
 			func_print_string(s, words[first], (const char *)string);
 			string += TRACE_FUNC_STRING_WORDS;
 		} else {
-			trace_btf_print(s, table->btf, params[i].type, words + first);
+			trace_btf_print(s, table->btf, w.type, words + first);
 		}
 	}
+	trace_seq_putc(s, ')');
 	return true;
 }
 
@@ -636,7 +650,9 @@ NOKPROBE_SYMBOL(trace_func_args_save);
  * @words:	the words that trace_func_args_save() recorded
  * @nr:		number of words
  *
- * Prints "(name=value, ...)" if the types are known, else the words in hexadecimal.
+ * Prints "(name=value, ...)" if the types are known, else the words in hexadecimal. Prints nothing
+ * if there are no words and it is not known that the function has no arguments: then the event
+ * was recorded without them.
  *
  * Context: any.
  */
@@ -647,15 +663,14 @@ void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned
 	const struct func_type *func;
 	unsigned int i;
 
-	trace_seq_putc(s, '(');
 	preempt_disable_notrace();
 	func = func_find(ip, &table);
-	if (!func || !func_print_args(s, table, func, words, nr)) {
+	if ((!func || !func_print_args(s, table, func, words, nr)) && nr) {
 		for (i = 0; i < nr; i++)
-			trace_seq_printf(s, i ? ", 0x%lx" : "0x%lx", words[i]);
+			trace_seq_printf(s, i ? ", 0x%lx" : "(0x%lx", words[i]);
+		trace_seq_putc(s, ')');
 	}
 	preempt_enable_notrace();
-	trace_seq_putc(s, ')');
 }
 
 /**

@@ -43,66 +43,87 @@ static const struct btf_type *btf_proto(struct traceprobe_parse_context *ctx)
 	return ctx->func.btf ? ctx->func.proto : NULL;
 }
 
-/* Is the argument that the walk is at one word and no structure? @id is its type. */
-static bool btf_is_word(const struct trace_btf_walk *w, u32 id)
+/*
+ * Fetch a word of the "..." of a function. @number is that of the argument, each of which is taken
+ * for one word, as it has no type.
+ */
+static int btf_fetch_variable(struct traceprobe_parse_context *ctx, struct fetch_insn *code,
+			      const struct trace_btf_walk *w, unsigned int number)
 {
-	return w->nr == 1 && !w->memory &&
-	       !btf_type_is_struct(btf_type_skip_modifiers(w->btf, id, NULL));
+	unsigned int nr = w->regs + number - w->number;
+
+	/* For FETCH_OP_ARG, the words of the stack follow the registers. */
+	return traceprobe_fetch_arg(ctx, code, nr < NR_REG_ARGUMENTS ? nr : nr + w->stack);
 }
 
-/*
- * Begin an expression with the function's parameter @name. The walk must include all parameters
- * before it, as trace_btf_next_arg() counts registers. @offs is the column for errors.
- */
+/* Begin an expression with the parameter that the walk is at. @offs is the column for errors. */
+static int btf_use_param(struct traceprobe_parse_context *ctx, const struct trace_btf_walk *w,
+			 bool numbered, struct btf_expr *e, int offs)
+{
+	bool is_struct = btf_type_is_struct(btf_type_skip_modifiers(w->btf, w->type, NULL));
+
+	if (is_struct && !numbered) {
+		trace_probe_log_err(offs, NOSUP_DAT_ARG);
+		return -EINVAL;
+	}
+	/* Of a structure that is in two words, $argN is the first, as $retval is. */
+	if (!w->known || w->memory || !w->nr || w->nr > (is_struct ? TRACE_BTF_WORDS : 1)) {
+		trace_probe_log_err(offs, NO_WORD);
+		return -EINVAL;
+	}
+	e->type = w->type;
+	return traceprobe_fetch_arg(ctx, e->code, w->first + (w->on_stack ? NR_REG_ARGUMENTS : 0));
+}
+
+/* Begin an expression with the function's parameter @name. @offs is the column for errors. */
 static int btf_find_param(struct traceprobe_parse_context *ctx, const char *name,
 			  struct btf_expr *e, int offs)
 {
-	const struct btf_type *proto = btf_proto(ctx);
-	const struct btf_param *params = btf_params(proto);
-	struct trace_btf_walk w = trace_btf_walk_args(ctx->func.btf, proto);
-	unsigned int i, number = 0;
+	struct trace_btf_walk w = trace_btf_walk_args(e->btf, btf_proto(ctx));
+	bool numbered = str_has_prefix(name, "$arg");
+	unsigned int number = 0;
 
-	if (str_has_prefix(name, "$arg") && kstrtouint(name + 4, 10, &number)) {
+	if (numbered && kstrtouint(name + strlen("$arg"), 10, &number)) {
 		trace_probe_log_err(offs, BAD_VAR);
 		return -EINVAL;
 	}
-	for (i = 0; i < btf_vlen(proto); i++) {
-		if (!params[i].type || !trace_btf_next_arg(&w, params[i].type))
-			break;
-		if (number ? number != i + 1 :
-		    strcmp(btf_name_by_offset(ctx->func.btf, params[i].name_off), name))
-			continue;
-		if (!btf_is_word(&w, params[i].type)) {
-			trace_probe_log_err(offs, NOSUP_DAT_ARG);
-			return -EINVAL;
-		}
-		e->type = params[i].type;
-		return traceprobe_fetch_arg(ctx, e->code,
-					    w.first + (w.on_stack ? NR_REG_ARGUMENTS : 0));
+	while (trace_btf_next_arg(&w)) {
+		if (!w.type && !w.lost && number >= w.number && number <= PARAM_MAX_STACK)
+			return btf_fetch_variable(ctx, e->code, &w, number);
+		if (numbered ? number == w.number : !strcmp(trace_btf_arg_name(&w), name))
+			return btf_use_param(ctx, &w, numbered, e, offs);
 	}
-	trace_probe_log_err(offs, NO_BTFARG);
+	if (numbered)
+		trace_probe_log_err(offs, BAD_ARG_NUM);
+	else
+		trace_probe_log_err(offs, NO_BTFARG);
 	return -EINVAL;
 }
 
-/* Begin an expression with $retval or with a parameter. @offs is the column for errors. */
-static int btf_find_variable(struct traceprobe_parse_context *ctx, const char *name,
-			     struct btf_expr *e, int offs)
+/* Begin an expression with $retval. @offs is the column for errors. */
+static int btf_use_retval(struct traceprobe_parse_context *ctx, struct btf_expr *e, int offs)
 {
 	const struct btf_type *proto = btf_proto(ctx);
+	enum trace_btf_class class = trace_btf_classify(e->btf, proto->type);
 
-	if (strcmp(name, "$retval"))
-		return btf_find_param(ctx, name, e, offs);
 	if (!(ctx->flags & TPARG_FL_RETURN)) {
 		trace_probe_log_err(offs, RETVAL_ON_PROBE);
 		return -EINVAL;
 	}
-	if (!proto->type) {
+	if (!trace_btf_size(e->btf, proto->type)) {
 		trace_probe_log_err(offs, NO_RETVAL);
 		return -EINVAL;
 	}
 	e->code->op = FETCH_OP_RETVAL;
-	e->type = proto->type;
-	return 0;
+	if (class == TRACE_BTF_REGS) {
+		e->type = proto->type;
+		return 0;
+	}
+	/* On x86_64 the register has the address of a value in memory, which has no type here. */
+	if (class == TRACE_BTF_MEMORY && IS_ENABLED(CONFIG_X86_64))
+		return 0;
+	trace_probe_log_err(offs, NO_WORD);
+	return -EINVAL;
 }
 
 /* Parse "->": what was parsed so far must be a pointer to a struct or union. */
@@ -152,6 +173,13 @@ static int btf_enter(struct btf_expr *e, const char *name, int offs)
 	return 0;
 }
 
+static bool btf_is_signed(const struct btf_type *t)
+{
+	if (btf_type_is_int(t))
+		return btf_int_encoding(t) & BTF_INT_SIGNED;
+	return btf_is_any_enum(t) && btf_type_kflag(t);
+}
+
 /*
  * Complete the last instruction with the offset of the last member: in bytes, or for a bitfield
  * in units of its type, plus the offset in bits within that unit.
@@ -159,24 +187,41 @@ static int btf_enter(struct btf_expr *e, const char *name, int offs)
 static int btf_finish(struct btf_expr *e, struct traceprobe_parse_context *ctx, int offs)
 {
 	const struct btf_type *t = btf_type_skip_modifiers(e->btf, e->type, NULL);
+	int size = trace_btf_size(e->btf, e->type);
 	unsigned int unit = BITS_PER_BYTE;
 
 	ctx->type = e->type;
 	ctx->array = btf_is_array(t);
+	ctx->is_signed = btf_is_signed(t);
+	ctx->bit_offset = 0;
 	ctx->bit_size = e->bit_size;
+	if (!e->bit_size && !ctx->array && size > 0 && size <= sizeof(long))
+		ctx->bit_size = size * BITS_PER_BYTE;
 	if (!e->deref)
 		return 0;
 	if (e->bit_size) {
-		unit *= t->size;
+		unit *= size;
 		/* In a packed struct a bitfield may be in two units, which cannot be fetched. */
 		if (e->bits % unit + e->bit_size > unit) {
 			trace_probe_log_err(offs, BAD_BITFIELD);
 			return -EINVAL;
 		}
+		ctx->bit_offset = e->bits % unit;
 	}
-	ctx->bit_offset = e->bits % unit;
 	e->code->offset = e->bits / unit * (unit / BITS_PER_BYTE);
 	return 0;
+}
+
+/**
+ * traceprobe_btf_knows() - does BTF know what a variable is?
+ * @arg:	the variable, with its $
+ * @ctx:	the context
+ *
+ * Return: true for $argN and $retval of a function that BTF knows.
+ */
+bool traceprobe_btf_knows(const char *arg, struct traceprobe_parse_context *ctx)
+{
+	return (str_has_prefix(arg, "$arg") || !strcmp(arg, "$retval")) && btf_proto(ctx);
 }
 
 /**
@@ -213,10 +258,12 @@ int traceprobe_parse_btf(char *arg, struct fetch_insn **pcode, struct fetch_insn
 				return -EINVAL;
 			}
 		}
-		if (!op)
-			ret = btf_find_variable(ctx, arg, &e, offs);
-		else
+		if (op)
 			ret = btf_enter(&e, arg, offs + arg - begin);
+		else if (!strcmp(arg, "$retval"))
+			ret = btf_use_retval(ctx, &e, offs);
+		else
+			ret = btf_find_param(ctx, arg, &e, offs);
 		if (!ret && sign == '-')
 			ret = btf_follow(&e, offs + arg - begin);
 		if (ret)
@@ -228,77 +275,30 @@ int traceprobe_parse_btf(char *arg, struct fetch_insn **pcode, struct fetch_insn
 }
 
 /**
- * traceprobe_btf_return_type() - get the type of $retval, if it is known
- * @ctx:	gets the type
- * @offs:	column of $retval in the definition, for errors
- *
- * Return: 0; -EINVAL if the function returns nothing, with the reason in the error log.
- */
-int traceprobe_btf_return_type(struct traceprobe_parse_context *ctx, int offs)
-{
-	const struct btf_type *proto = btf_proto(ctx);
-
-	if (!proto)
-		return 0;
-	if (!proto->type) {
-		trace_probe_log_err(offs, NO_RETVAL);
-		return -EINVAL;
-	}
-	ctx->type = proto->type;
-	return 0;
-}
-
-/**
- * traceprobe_btf_has_arg() - does the function have an argument in that place?
- * @ctx:	names the function
- * @nr:		number of a register that arguments are in, from 0 on; those behind the last
- *		one are words of the stack
- *
- * Return: false if BTF says that it has none; true also if that is not known.
- */
-bool traceprobe_btf_has_arg(struct traceprobe_parse_context *ctx, unsigned int nr)
-{
-	const struct btf_type *proto = btf_proto(ctx);
-	const struct btf_param *params;
-	struct trace_btf_walk w;
-	unsigned int i;
-
-	if (!proto)
-		return true;
-	params = btf_params(proto);
-	w = trace_btf_walk_args(ctx->func.btf, proto);
-	for (i = 0; i < btf_vlen(proto); i++) {
-		if (!params[i].type || !trace_btf_next_arg(&w, params[i].type))
-			return true;
-	}
-	return nr < NR_REG_ARGUMENTS ? nr < w.regs : nr - NR_REG_ARGUMENTS < w.stack;
-}
-
-/**
  * traceprobe_btf_type() - the fetch type of the expression that was parsed last
  * @ctx:	the context it was parsed with; &traceprobe_parse_context.type is not 0
+ * @member:	it is a member and not an argument or a return value
  *
- * Return: name of the fetch type; NULL for a structure or an array.
+ * Return: name of the fetch type; NULL for an array, for a structure that is a member, and for
+ * numbers of more than 64 bits.
  */
-const char *traceprobe_btf_type(struct traceprobe_parse_context *ctx)
+const char *traceprobe_btf_type(struct traceprobe_parse_context *ctx, bool member)
 {
 	static const char * const names[][4] = {
 		{ "u8", "u16", "u32", "u64" },
 		{ "s8", "s16", "s32", "s64" },
+		{ "x8", "x16", "x32", "x64" },
 	};
 	const struct btf_type *t = btf_type_skip_modifiers(ctx->func.btf, ctx->type, NULL);
-	bool is_signed = false;
 
-	if (btf_type_is_ptr(t))
+	if (btf_type_is_ptr(t) || btf_enum_is_cut(t))
 		return "x64";
-	if (btf_type_is_small_int(t))
-		is_signed = btf_int_encoding(t) & BTF_INT_SIGNED;
-	else if (btf_is_any_enum(t))
-		is_signed = btf_type_kflag(t);
-	else
-		return NULL;
-	/* Bitfields are shifted as unsigned numbers. */
-	return names[is_signed && !ctx->bit_size][ilog2(t->size)];
+	if (btf_type_is_small_int(t) || btf_is_any_enum(t))
+		return names[ctx->is_signed][ilog2(t->size)];
+	/* The words of a structure are hexadecimal; it may be of any size. */
+	if (btf_type_is_struct(t) && !member)
+		return names[2][order_base_2(min_t(u32, t->size, sizeof(long)))];
+	return NULL;
 }
 
 /**
@@ -328,24 +328,21 @@ bool traceprobe_btf_is_string(struct traceprobe_parse_context *ctx)
  */
 static int btf_list_args(struct traceprobe_parse_context *ctx, const char **to, int room)
 {
-	const struct btf_type *proto = btf_proto(ctx);
-	const struct btf_param *params = btf_params(proto);
-	struct trace_btf_walk w = trace_btf_walk_args(ctx->func.btf, proto);
-	int i, nr = 0;
+	struct trace_btf_walk w = trace_btf_walk_args(ctx->func.btf, btf_proto(ctx));
+	int nr = 0;
 
-	for (i = 0; i < btf_vlen(proto); i++) {
-		const char *name = btf_name_by_offset(w.btf, params[i].name_off);
+	while (trace_btf_next_arg(&w)) {
+		const char *name = trace_btf_arg_name(&w);
 
-		if (!params[i].type || !trace_btf_next_arg(&w, params[i].type))
-			break;
-		if (!btf_is_word(&w, params[i].type))
+		if (!w.known || w.nr != 1 || w.memory ||
+		    btf_type_is_struct(btf_type_skip_modifiers(w.btf, w.type, NULL)))
 			continue;
 		if (nr == room)
 			return -E2BIG;
 		if (*name)
 			to[nr] = kasprintf(GFP_KERNEL, "%s=%s", name, name);
 		else
-			to[nr] = kasprintf(GFP_KERNEL, "arg%d=$arg%d", i + 1, i + 1);
+			to[nr] = kasprintf(GFP_KERNEL, "arg%u=$arg%u", w.number, w.number);
 		if (!to[nr++])
 			return -ENOMEM;
 	}

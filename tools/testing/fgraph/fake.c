@@ -6,6 +6,7 @@ int fake_preempt_count;
 int fake_context;
 const int fake_context_count[4] = { 0, 0x100, 0x10000, 0x100000 };
 struct task_struct *fake_current;
+unsigned long fake_stack_pointer;
 struct task_struct *fake_tasks;
 int fake_cpu;
 bool fake_online[FAKE_CPUS];

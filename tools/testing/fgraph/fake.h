@@ -133,6 +133,11 @@ static inline struct task_struct *idle_task(int cpu)
 	return NULL;
 }
 
+/* Like a stack pointer on an interrupt's stack: below the places of all calls there. */
+extern unsigned long fake_stack_pointer;
+
+#define current_stack_pointer	READ_ONCE(fake_stack_pointer)
+
 static inline void *task_stack_page(struct task_struct *t)
 {
 	return t->stack;
@@ -236,6 +241,8 @@ struct work_struct {
 #define INIT_WORK(w, f)		(*(w) = (struct work_struct){ .func = (f) })
 
 void schedule_work(struct work_struct *work);
+
+#define work_pending(w)		READ_ONCE((w)->pending)
 
 static inline void schedule_work_on(int cpu, struct work_struct *work)
 {

@@ -168,6 +168,19 @@ static void by_simple(void)
 	model_leave(c);
 }
 
+/* An interrupt that leaves calls in which several users have data. */
+static void by_throw(void)
+{
+	struct call *c = call(122, DATA);
+
+	hook(c, FULL);
+	model_body(c);
+	c = call(124, SHORT);
+	hook(c, LARGE);
+	model_body(c);
+	model_throw(2);
+}
+
 /* The scenario says which users are linked. */
 static void by_chain(void)
 {
@@ -214,6 +227,8 @@ const struct kind kinds[] = {
 	{ "last user gone", by_last, .irq = true },
 	{ "simple", by_simple },
 	{ "chain", by_chain, true },
+	{ "throw", by_throw },
+	{ "throw, same stack", by_throw, true },
 };
 
 const int nr_kinds = ARRAY_SIZE(kinds);

@@ -718,6 +718,19 @@ void model_abandon(int calls)
 	}
 }
 
+/* Leave the newest calls as bpf_throw() does: the core drops their frames. */
+void model_throw(int calls)
+{
+	struct task *t = model_now;
+	int nr_dead = t->nr_dead;
+
+	model_abandon(calls);
+	op_starts();
+	STEP((fgraph_abandon_calls(t->sp), 0));
+	op_ends();
+	t->nr_dead = nr_dead;
+}
+
 /*
  * Walk a machine stack like an unwinder, without the @skip newest calls: fgraph_ret_addr() must
  * find each real return address. @add is added to the addresses of trampolines.

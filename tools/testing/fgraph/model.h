@@ -164,6 +164,7 @@ void model_body(struct call *c);
 void model_tail(struct call *c, unsigned long func);
 void model_leave(struct call *c);
 void model_abandon(int calls);
+void model_throw(int calls);
 void model_unwind(struct task *t, unsigned long cursor, int skip, unsigned long add);
 void model_check(struct task *t);
 

@@ -83,7 +83,7 @@ static void interrupt(const struct kind *kind)
 	struct task *t = model_now;
 	struct fgraph_stack *st = t->t.fgraph_stack;
 	void *top = st ? st->top : NULL;
-	unsigned long *sp = t->sp;
+	unsigned long *sp = t->sp, low = fake_stack_pointer;
 	int context = fake_context, preempt = fake_preempt_count, calls = t->nr_calls;
 
 	if ((kind->irq && fake_context >= 2) ||
@@ -92,8 +92,10 @@ static void interrupt(const struct kind *kind)
 	level++;
 	counts->interrupts[level]++;
 	fake_context = level + 1;
-	if (!kind->same_stack)
+	if (!kind->same_stack) {
+		fake_stack_pointer = (unsigned long)context_stack[LEVELS - level];
 		t->sp = context_stack[LEVELS - level] + CONTEXT_STACK - PLACE_WORDS;
+	}
 
 	if (level < LEVELS)
 		point[level] = 0;
@@ -102,6 +104,7 @@ static void interrupt(const struct kind *kind)
 		counts->points[level] += point[level];
 
 	t->sp = sp;
+	fake_stack_pointer = low;
 	fake_context = context;
 	level--;
 	/* RESTORE: an interrupt leaves the stack as it found it. */

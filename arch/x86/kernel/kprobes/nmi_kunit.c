@@ -49,7 +49,7 @@ static unsigned long third;
 /* Send an NMI to this CPU, by an instruction that has a probe. */
 static notrace void send_nmi(void)
 {
-	u32 id = cpu_physical_id(smp_processor_id());
+	u32 id = read_apic_id();
 	u32 icr = APIC_DM_NMI | APIC_DEST_PHYSICAL;
 
 	if (x2apic_mode) {
