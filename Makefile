@@ -2,7 +2,7 @@
 # command line are passed to the scripts unchanged.
 vars := ARCH BASE FROM KERNEL CONFIG SMALL LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
 	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE \
-	CLIENTS BENCH BPF DEBUG DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD
+	CLIENTS BENCH BPF DEBUG DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD SEED
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
 
 # A tree that TREE names is built as it is, without applying the series.
@@ -25,20 +25,21 @@ help:
 	@echo '                BPF=1: and programs of BPF, on kernels of their own (make setup CLIENTS=1)'
 	@echo '                KEEP=1: write tests/baseline/ARCH.bench, GUARD=1: compare with it'
 	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds)'
+	@echo '                CONFIGS=1: in other configurations, RANDOM=20 SEED=: in random ones, too'
 	@echo 'make series     build/series: the mails for git am and git send-email; TOPIC=fixes: those alone'
 	@echo 'make refresh    rewrite patches/BASE and whole files from the commits of build/tree, or TREE=PATH'
 	@echo 'make baseline   measure tests/baseline/ARCH.list on the base kernel'
 	@echo 'make clean      remove what was built, but not the tree'
 	@echo
 	@echo 'BASE=6.1|7.3  the base and its series; those of 7.3 are in build/7.3'
-	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer|guess|rt|cfi'
+	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer|guess|rt|cfi|defconfig|no-modules'
 	@echo '             SMALL=1: without network and BTF, to build faster (configs/small.config)'
 	@echo 'LINUX=PATH   another 6.1.y (7.3.y) as the base  TREE=PATH  build this tree as it is'
 	@echo '             (bench: any other version, a column more)'
 	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= DISK=FILE LOG=FILE VERBOSE=1'
 	@echo '             KUNIT=1, SELFTEST=1: with the tests at boot  ALLOW=REGEX: splats to pass over'
 	@echo 'test:        ONLY="host kunit ..."  torture: TORTURE_ARGS="callers=3 ..."'
-	@echo 'setup:       CLIENTS=1, BENCH=1, CONFIG=cfi: what these need  tree: FORCE=1 drops its own commits'
+	@echo 'setup:       CLIENTS=1, BENCH=1, CONFIG=cfi, CONFIG=cross: what these need  tree: FORCE=1 drops its own commits'
 
 setup:
 	@scripts/setup
@@ -64,8 +65,13 @@ bench:
 baseline:
 	@scripts/tree base
 	@scripts/test baseline
-check: tree
+# The words are passed under other names, as RANDOM is a special variable of bash.
+check: $(tree)
+ifneq ($(CONFIGS)$(filter command,$(firstword $(origin RANDOM))),)
+	@WORDS='$(or $(CONFIGS),random)' $(if $(filter command,$(firstword $(origin RANDOM))),RANDOMS='$(RANDOM)') scripts/configs
+else
 	@scripts/check
+endif
 series: tree
 	@scripts/series
 clean:

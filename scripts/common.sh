@@ -65,8 +65,8 @@ set_arch() {
 	esac
 }
 set_arch
-CONFIGS='tracing kprobes clients debug kcsan frame-pointer guess rt cfi'
-[[ " $CONFIGS " = *" $CONFIG "* ]] || die "CONFIG=$CONFIG: not one of $CONFIGS"
+KNOWN_CONFIGS='tracing kprobes clients debug kcsan frame-pointer guess rt cfi defconfig no-modules cross'
+[[ " $KNOWN_CONFIGS " = *" $CONFIG "* ]] || die "CONFIG=$CONFIG: not one of $KNOWN_CONFIGS"
 # Run git without the settings of the user and of the machine.
 vcs() {
 	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git \
