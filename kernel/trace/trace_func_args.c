@@ -397,6 +397,7 @@ static int func_tables_make(void)
 	return ret;
 }
 
+#ifdef CONFIG_MODULES
 /*
  * Make or free the table of a module that comes or goes. If there is no memory for it, values
  * of its functions are printed in hexadecimal.
@@ -418,6 +419,13 @@ static struct notifier_block func_args_notifier = {
 	.priority = -1,
 };
 
+static int __init func_args_watch_modules(void)
+{
+	return register_module_notifier(&func_args_notifier);
+}
+core_initcall(func_args_watch_modules);
+#endif /* CONFIG_MODULES */
+
 /* Make the tables for tracers that were started by the kernel's command line. */
 static int __init func_args_init(void)
 {
@@ -426,7 +434,7 @@ static int __init func_args_init(void)
 	if (func_args_users && func_tables_make())
 		pr_warn("no memory for the types of functions, their values are hexadecimal\n");
 	mutex_unlock(&func_args_mutex);
-	return register_module_notifier(&func_args_notifier);
+	return 0;
 }
 core_initcall(func_args_init);
 
