@@ -56,4 +56,7 @@ static inline void setup_timer(struct hrtimer *timer,
 	timer->function = function;
 }
 
+/* The entry handler of an fprobe is given all registers. */
+#define FPROBE_NEEDS_ALL_REGS	true
+
 #endif /* _FGRAPH_KUNIT_BASE_H */

@@ -58,4 +58,7 @@ static inline void setup_timer(struct hrtimer *timer,
 	hrtimer_setup(timer, function, CLOCK_MONOTONIC, mode);
 }
 
+/* The entry handler of an fprobe is given no more than ftrace saves for all. */
+#define FPROBE_NEEDS_ALL_REGS	false
+
 #endif /* _FGRAPH_KUNIT_BASE_H */
