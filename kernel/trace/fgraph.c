@@ -117,9 +117,9 @@ static __always_inline bool fgraph_ask(struct fgraph_ops *gops, struct fgraph_fr
 
 /*
  * Write a user's record and call its entry callback. If the user wants the return, the record
- * is committed and the call hooked, else the record is dropped. @rec was reserved with @slots
- * slots of data. @above has the bits of FGRAPH_CONTEXT of the record below: the new header must
- * keep them, as callbacks further down still run.
+ * is committed and the call hooked, else the record is dropped. @rec was reserved with room for
+ * data of @slots slots. @above has the bits of FGRAPH_CONTEXT of the record below: the new header
+ * must keep them, as callbacks further down still run.
  */
 static __always_inline void fgraph_add_record(struct fgraph_call *call, struct fgraph_ops *gops,
 					      void *rec, unsigned long slots,
@@ -640,7 +640,8 @@ static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, uns
 {
 	unsigned long head, ret;
 	void *top = READ_ONCE(st->top);
-	struct fgraph_frame *frame = fgraph_read((struct fgraph_entry *)top, frame, &head);
+	struct fgraph_frame *frame = fgraph_read(top, offsetof(struct fgraph_entry, frame),
+						 &head);
 
 	/* The lower half suffices: bits of FGRAPH_CONTEXT are only set with FGRAPH_INSIDE. */
 	if ((u32)head == (FGRAPH_ENTRY | FGRAPH_LINKED) &&
@@ -668,7 +669,8 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 	if (unlikely(!st))
 		fgraph_no_frame();
 	frame = READ_ONCE(st->top);
-	if (likely(fgraph_read(frame, retp, &head) == retp && (u32)head == FGRAPH_FRAME))
+	if (likely(fgraph_read(frame, offsetof(struct fgraph_frame, retp), &head) == retp &&
+		   (u32)head == FGRAPH_FRAME))
 		return fgraph_return_fast(st, frame, head, frame, regs);
 	return fgraph_return_several(st, retp, regs);
 }

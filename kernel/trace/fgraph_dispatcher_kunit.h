@@ -111,7 +111,7 @@ const char *fgraph_check_dispatchers(void)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	for_each_dispatcher(d) {
+	for (d = fgraph_dispatchers; d; d = fgraph_next_dispatcher(d)) {
 		struct fgraph_site *wide = fgraph_wide_locked(d);
 		bool wanted = !fgraph_site_is_empty(wide) || fgraph_table_locked(d)->sites;
 

@@ -140,7 +140,7 @@ struct fgraph_dispatcher {
 };
 
 /* The second one is for the users that need all registers at entry. */
-static struct fgraph_dispatcher fgraph_dispatchers[] = {
+static struct fgraph_dispatcher fgraph_dispatchers[2] = {
 	{
 		.ops.func = fgraph_ftrace_light,
 		.sites = RCU_INITIALIZER(&fgraph_no_sites),
@@ -154,8 +154,11 @@ static struct fgraph_dispatcher fgraph_dispatchers[] = {
 	},
 };
 
-#define for_each_dispatcher(d)	\
-	for (d = fgraph_dispatchers; d < fgraph_dispatchers + ARRAY_SIZE(fgraph_dispatchers); d++)
+/* The dispatcher after @d, or NULL. */
+static struct fgraph_dispatcher *fgraph_next_dispatcher(struct fgraph_dispatcher *d)
+{
+	return d == fgraph_dispatchers ? d + 1 : NULL;
+}
 
 /* How many users have &fgraph_user.needs_enabled. */
 static unsigned int fgraph_nr_needing_enabled;
@@ -853,7 +856,7 @@ struct fgraph_ops *fgraph_next_user(unsigned long ip, unsigned int *pos)
 	struct fgraph_dispatcher *d;
 	unsigned int first = 0;
 
-	for_each_dispatcher(d) {
+	for (d = fgraph_dispatchers; d; d = fgraph_next_dispatcher(d)) {
 		struct fgraph_site *site = fgraph_find_users_locked(d, ip);
 
 		while (*pos < first + site->nr) {
@@ -1016,7 +1019,7 @@ static int fgraph_commit(void)
 
 	if (ftrace_is_dead())
 		return -ENODEV;
-	for_each_dispatcher(d) {
+	for (d = fgraph_dispatchers; d; d = fgraph_next_dispatcher(d)) {
 		if (d->dirty)
 			ret = fgraph_update_ops(d) ?: ret;
 	}
@@ -1107,7 +1110,7 @@ void fgraph_forget_functions(unsigned long start, unsigned long end)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	for_each_dispatcher(d) {
+	for (d = fgraph_dispatchers; d; d = fgraph_next_dispatcher(d)) {
 		struct fgraph_site_table *table = fgraph_table_locked(d);
 		struct fgraph_site_slot *slot = NULL;
 
@@ -1135,7 +1138,7 @@ static int fgraph_get_enabled(void)
 	if (!ftrace_enabled)
 		return -EBUSY;
 	fgraph_nr_needing_enabled++;
-	for_each_dispatcher(d)
+	for (d = fgraph_dispatchers; d; d = fgraph_next_dispatcher(d))
 		d->ops.flags |= FTRACE_OPS_FL_PERMANENT;
 	return 0;
 }
@@ -1146,7 +1149,7 @@ static void fgraph_put_enabled(void)
 
 	if (--fgraph_nr_needing_enabled)
 		return;
-	for_each_dispatcher(d)
+	for (d = fgraph_dispatchers; d; d = fgraph_next_dispatcher(d))
 		d->ops.flags &= ~FTRACE_OPS_FL_PERMANENT;
 }
 

@@ -203,7 +203,7 @@ struct fgraph_frame *fgraph_stack_search(struct fgraph_stack *st,
 		struct fgraph_frame *frame = rec;
 		unsigned long head;
 
-		if (fgraph_read(frame, retp, &head) == retp &&
+		if (fgraph_read(rec, offsetof(struct fgraph_frame, retp), &head) == retp &&
 		    fgraph_kind(head) == FGRAPH_FRAME)
 			return frame;
 	}

@@ -235,19 +235,19 @@ static __always_inline unsigned long fgraph_size(unsigned long head)
 }
 
 /*
- * Read a member of a record and then the header. If @head turns out to be the header of such a
- * record, no interrupt has reused the slot before the member was read (CLAIM).
+ * Read the member at @offset of a record, a pointer, and then the header. If @head turns out to be
+ * the header of such a record, no interrupt has reused the slot before the member was read (CLAIM).
  */
-#define fgraph_read(rec, member, head)					\
-({									\
-	typeof((rec)->member) __value = READ_ONCE((rec)->member);	\
-									\
-	barrier();							\
-	*(head) = fgraph_head(rec);					\
-	__value;							\
-})
+static __always_inline void *fgraph_read(const void *rec, size_t offset, unsigned long *head)
+{
+	void *value = READ_ONCE(*(void *const *)(rec + offset));
 
-/* The start of the private data of a record with @slots slots of data. */
+	barrier();
+	*head = fgraph_head(rec);
+	return value;
+}
+
+/* The start of the private data of a record, which takes @slots slots. */
 static __always_inline void *fgraph_data_in(const void *rec, unsigned long slots)
 {
 	if (unlikely(slots))
@@ -497,7 +497,7 @@ static __always_inline void fgraph_stack_drop_linked(struct fgraph_stack *st, vo
 static __always_inline struct fgraph_frame *fgraph_frame_of(void *rec)
 {
 	unsigned long head;
-	struct fgraph_frame *frame = fgraph_read((struct fgraph_entry *)rec, frame, &head);
+	struct fgraph_frame *frame = fgraph_read(rec, offsetof(struct fgraph_entry, frame), &head);
 
 	if (likely(fgraph_kind(head) == FGRAPH_FRAME))
 		return rec;
@@ -509,7 +509,8 @@ static __always_inline bool fgraph_is_entry_of(const void *rec,
 					       const struct fgraph_frame *frame)
 {
 	unsigned long head;
-	const struct fgraph_frame *of = fgraph_read((struct fgraph_entry *)rec, frame, &head);
+	const struct fgraph_frame *of = fgraph_read(rec, offsetof(struct fgraph_entry, frame),
+						    &head);
 
 	return rec == frame || (of == frame && fgraph_kind(head) == FGRAPH_ENTRY);
 }
