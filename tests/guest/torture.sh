@@ -254,6 +254,10 @@ faults() { # makes allocations fail, of tasks that register users and of kworker
 	[ "$sum" -gt 0 ] || touch /tmp/no-faults
 }
 
+# With the debug kernel, mkdir or rmdir of an instance takes up to 30 s of the CPU under
+# trace_types_lock. Several of them may come first, and all share the CPUs with this load.
+[ ! -e /proc/sys/kernel/hung_task_timeout_secs ] || echo 600 >/proc/sys/kernel/hung_task_timeout_secs
+
 rm -f /tmp/stop /tmp/{sleepers,printed,samples}.{seen,bad} /tmp/perf.err /tmp/no-faults
 before=$(tail -n 1 fgraph_users)
 read -ra args <<<"${TORTURE_ARGS:-callers=3}"
