@@ -160,6 +160,7 @@ static void hook_kretprobe_rcu(struct kunit *test)
 	KUNIT_EXPECT_GE(test, rcu_returns, 10);
 }
 
+#ifdef CONFIG_CONTEXT_TRACKING_IDLE
 static unsigned long unwatched_call(void *unused)
 {
 	ct_idle_enter();
@@ -192,6 +193,7 @@ static void hook_kretprobe_unwatched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rcu_returns, 0);
 	KUNIT_EXPECT_EQ(test, rp->nmissed, 1);
 }
+#endif
 
 /* For probes that are hit while the handler of another probe runs. */
 static struct {
