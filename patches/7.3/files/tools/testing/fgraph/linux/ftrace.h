@@ -11,6 +11,7 @@ struct ftrace_ops {
 };
 
 struct fgraph_ops {
+	void			*entryfunc;	/* not called here */
 	fgraph_entry_t		on_entry;
 	fgraph_return_t		on_return;
 	struct ftrace_ops	ops;
