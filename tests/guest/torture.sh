@@ -19,7 +19,7 @@ storm() { # fork and exec
 	done
 }
 
-put() { # VALUE FILE: a file that only one of the bases has is left out
+put() { # VALUE FILE: a file that not every kernel has is left out
 	[ ! -e "$2" ] || echo "$1" >"$2"
 }
 
@@ -256,7 +256,7 @@ faults() { # makes allocations fail, of tasks that register users and of kworker
 
 # With the debug kernel, mkdir or rmdir of an instance takes up to 30 s of the CPU under
 # trace_types_lock. Several of them may come first, and all share the CPUs with this load.
-[ ! -e /proc/sys/kernel/hung_task_timeout_secs ] || echo 600 >/proc/sys/kernel/hung_task_timeout_secs
+put 600 /proc/sys/kernel/hung_task_timeout_secs
 
 rm -f /tmp/stop /tmp/{sleepers,printed,samples}.{seen,bad} /tmp/perf.err /tmp/no-faults
 before=$(tail -n 1 fgraph_users)
