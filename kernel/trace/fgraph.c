@@ -14,30 +14,7 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 
-#include "fgraph_internal.h"
-
-/**
- * struct fgraph_call - a call while it is being hooked for a user
- * @func:	the function
- * @regs:	registers at entry
- * @st:		the stack of the current task
- * @top:	the newest header before the user's record; if an interrupt has dropped abandoned
- *		calls since it was read, a free slot with only free slots down to that header
- * @kind:	header of the user's record, without size: FGRAPH_FRAME to open the frame of a
- *		call that is not hooked yet, with FGRAPH_TAIL if it is a tail call of a hooked
- *		function; FGRAPH_ENTRY to join @frame
- * @frame:	the frame to join, or NULL
- * @ret:	the real return address, to open a frame
- */
-struct fgraph_call {
-	unsigned long		func;
-	struct pt_regs		*regs;
-	struct fgraph_stack	*st;
-	void			*top;
-	unsigned long		kind;
-	struct fgraph_frame	*frame;
-	unsigned long		ret;
-};
+#include "fgraph_hook.h"
 
 /**
  * fgraph_miss() - count a call that a user was not told of
@@ -53,131 +30,6 @@ noinline void fgraph_miss(struct fgraph_ops *gops, enum fgraph_miss why)
 		gops->user.note_miss(gops);
 }
 NOKPROBE_SYMBOL(fgraph_miss);
-
-/*
- * Is a call hooked whose return address is @ret at entry? It is then the first address of a
- * trampoline, so the range that fgraph_is_trampoline() accepts is not needed.
- */
-static __always_inline bool fgraph_is_hooked(unsigned long ret)
-{
-	return ret == (unsigned long)fgraph_trampoline_light ||
-	       ret == (unsigned long)fgraph_trampoline_full;
-}
-
-/*
- * Make the call return to a trampoline that suits users with @flags. The frame must have
- * been committed: an unwinder that finds the trampoline looks for it. A full trampoline
- * is not replaced by a light one, as an earlier user of the call (@hooked) may need it.
- */
-static __always_inline void fgraph_set_trampoline(struct pt_regs *regs, unsigned int flags,
-						  bool hooked)
-{
-	unsigned long *place = fgraph_entry_place(regs);
-
-	if (flags & FGRAPH_FULL_REGS)
-		WRITE_ONCE(*place, (unsigned long)fgraph_trampoline_full);
-	else if (!hooked)
-		WRITE_ONCE(*place, (unsigned long)fgraph_trampoline_light);
-}
-
-/*
- * The stores must not move: an interrupt uses the same slot if it comes before the top has
- * moved to this frame, or after it has moved back.
- */
-static __always_inline void fgraph_fill_frame(struct fgraph_frame *frame, unsigned long tag,
-					      unsigned long func, unsigned long ret,
-					      unsigned long *retp)
-{
-	WRITE_ONCE(frame->tag, tag);
-	WRITE_ONCE(frame->func, func);
-	WRITE_ONCE(frame->ret, ret);
-	WRITE_ONCE(frame->retp, retp);
-}
-
-static __always_inline void fgraph_fill_entry(struct fgraph_entry *entry,
-					      struct fgraph_ops *gops,
-					      struct fgraph_frame *frame)
-{
-	WRITE_ONCE(entry->tag, gops->user.tag);
-	WRITE_ONCE(entry->row, gops->user.row);
-	WRITE_ONCE(entry->frame, frame);
-}
-
-/*
- * Call the user's entry callback. Returns true if the user wants the return, as one without
- * the callback always does.
- */
-static __always_inline bool fgraph_ask(struct fgraph_ops *gops, struct fgraph_frame *frame,
-				       void *data, struct pt_regs *regs)
-{
-	fgraph_entry_t entryfunc = fgraph_entryfunc(gops);
-
-	return !entryfunc || entryfunc(gops, frame, data, (struct ftrace_regs *)regs);
-}
-
-/*
- * Write a user's record and call its entry callback. If the user wants the return, the record
- * is committed and the call hooked, else the record is dropped. @rec was reserved with room for
- * data of @slots slots. @above has the bits of FGRAPH_CONTEXT of the record below: the new header
- * must keep them, as callbacks further down still run.
- */
-static __always_inline void fgraph_add_record(struct fgraph_call *call, struct fgraph_ops *gops,
-					      void *rec, unsigned long slots,
-					      unsigned long above)
-{
-	struct fgraph_stack *st = call->st;
-	struct fgraph_frame *frame = call->frame ?: rec;
-	bool wanted = true;
-
-	if (call->frame)
-		fgraph_fill_entry(rec, gops, frame);
-	else
-		fgraph_fill_frame(rec, gops->user.tag, call->func, call->ret,
-				  fgraph_retp(call->regs));
-	if (fgraph_entryfunc(gops)) {
-		wanted = fgraph_ask(gops, frame, fgraph_data_in(rec, slots), call->regs);
-		fgraph_stack_settle(st, rec);
-	}
-	if (!wanted || !fgraph_retfunc(gops)) {
-		if (unlikely(slots))
-			fgraph_stack_clean(rec, slots);
-		fgraph_stack_drop_header(st, rec, call->top);
-		return;
-	}
-	fgraph_stack_commit(rec, call->kind | slots << FGRAPH_SLOTS_SHIFT | above);
-	fgraph_set_trampoline(call->regs, gops->flags, call->kind != FGRAPH_FRAME);
-}
-
-/*
- * The fast path for one simple user: the call is not hooked yet and no callback runs on the
- * stack. Returns false, and has done nothing, if that does not hold or the chunk is full.
- */
-static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned long func,
-					      struct pt_regs *regs)
-{
-	struct fgraph_call call = {
-		.func = func,
-		.regs = regs,
-		/* fgraph_trim() does not free the stack while preemption is disabled here. */
-		.st = READ_ONCE(current->fgraph_stack),
-		.kind = FGRAPH_FRAME,
-		.ret = READ_ONCE(*fgraph_entry_place(regs)),
-	};
-	void *rec;
-
-	if (unlikely(!call.st || fgraph_is_hooked(call.ret)))
-		return false;
-	call.top = READ_ONCE(call.st->top);
-	if (unlikely((fgraph_head(call.top) & FGRAPH_INSIDE) ||
-		     !fgraph_stack_fits(call.top, FGRAPH_SLOT)))
-		return false;
-	rec = fgraph_stack_grow(call.st, call.top, FGRAPH_SLOT);
-	/* Only an entry callback can find the header before the record is complete. */
-	if (fgraph_entryfunc(gops))
-		fgraph_set_head(rec, FGRAPH_RESERVED | fgraph_context());
-	fgraph_add_record(&call, gops, rec, 0, 0);
-	return true;
-}
 
 /* The newest frame of the return address at @retp. The top record is usually part of it. */
 static struct fgraph_frame *fgraph_frame_at(struct fgraph_stack *st, unsigned long *retp)
@@ -247,9 +99,11 @@ static noinline void fgraph_hook_slow(struct fgraph_ops *gops, unsigned long fun
 		.func = func,
 		.regs = regs,
 		.st = READ_ONCE(current->fgraph_stack) ?: fgraph_stack_make(),
+		.entryfunc = fgraph_entryfunc(gops),
+		.wanted = fgraph_retfunc(gops),
 	};
 	unsigned long slots = gops->user.slots, head;
-	void *rec = NULL;
+	void *rec = NULL, *newest, *running;
 
 	if (call.st) {
 		if (!fgraph_join_or_open(&call, gops))
@@ -257,14 +111,28 @@ static noinline void fgraph_hook_slow(struct fgraph_ops *gops, unsigned long fun
 		if (unlikely(!fgraph_stack_fits(READ_ONCE(call.st->top),
 						(slots + 1) << FGRAPH_SLOT_SHIFT)))
 			fgraph_reap(call.st, dead_below);
-		call.top = fgraph_stack_top(call.st, &head);
+		call.top = READ_ONCE(call.st->top);
+		newest = fgraph_newest(call.top, &head);
+		/* This counts abandoned calls that an interrupt drops before the push, too. */
+		call.calls = head & FGRAPH_CALLS_MASK;
 		head &= FGRAPH_CONTEXT;
-		rec = fgraph_stack_reserve(call.st, call.top, slots, fgraph_context_within(head));
+		if ((head & (FGRAPH_INSIDE | FGRAPH_ELSEWHERE)) == FGRAPH_INSIDE) {
+			/* The fast path has called a callback, so no other one runs. */
+			fgraph_set_running(call.st, newest);
+			head |= FGRAPH_ELSEWHERE;
+		}
+		rec = fgraph_stack_reserve(call.st, call.top, slots, FGRAPH_ELSEWHERE |
+					   fgraph_context_within(head) |
+					   (u32)(call.calls + (call.frame ? 0 : FGRAPH_CALL)));
 	}
-	if (rec)
-		fgraph_add_record(&call, gops, rec, slots, head);
-	else
+	if (unlikely(!rec)) {
 		fgraph_miss(gops, FGRAPH_MISS_MEMORY);
+		return;
+	}
+	running = fgraph_get_running(call.st);
+	fgraph_set_running(call.st, rec);
+	fgraph_add_record(&call, gops, rec, slots, head);
+	fgraph_set_running(call.st, running);
 }
 NOKPROBE_SYMBOL(fgraph_hook_slow);
 
@@ -314,19 +182,11 @@ EXPORT_SYMBOL_GPL(fgraph_hook);
 NOKPROBE_SYMBOL(fgraph_hook);
 
 #ifdef CONFIG_FGRAPH_FTRACE
-/* Returns true if all users may be called here, so that &fgraph_user.admit need not be. */
-static __always_inline bool fgraph_admits_all(void)
-{
-	/* data_race(): a kprobe in an interrupt restores the value before it returns. */
-	return !data_race(kprobe_running()) && fgraph_rcu_is_watching();
-}
-
 /*
  * Hook a call for one user where the fast path does not apply: the user may have data that
  * exceed a slot or may not be called here, the call may be hooked, or a callback may run.
  */
-static noinline void fgraph_hook_checked(struct fgraph_ops *gops, unsigned long func,
-					 struct pt_regs *regs)
+void fgraph_hook_checked(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs)
 {
 	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
 
@@ -358,32 +218,40 @@ NOKPROBE_SYMBOL(fgraph_hook_each);
  * callbacks run (INSIDE). Until its record is complete, the first word of each slot is 0 and
  * readers skip it (ZERO). Returns the cover, or NULL if there is no memory.
  */
-static __always_inline void *fgraph_cover(struct fgraph_stack *st, void *top, unsigned long nr)
+static __always_inline void *fgraph_cover(struct fgraph_stack *st, void *top, unsigned long nr,
+					  u32 calls)
 {
 	void *cover = fgraph_stack_grow(st, top, (nr + 1) << FGRAPH_SLOT_SHIFT);
 
 	if (likely(cover))
-		fgraph_set_head(cover, FGRAPH_RESERVED | fgraph_context());
+		fgraph_set_head(cover, FGRAPH_RESERVED | FGRAPH_ELSEWHERE | calls |
+				fgraph_context());
 	barrier();
 	return cover;
 }
 
 /*
  * The fast path for several simple users: the call is not hooked yet and no callback runs on
- * the stack. The first user that wants the return opens the frame, the others join it.
+ * the stack, whose newest header is @top, which says @head. The first user that wants the return
+ * opens the frame, the others join it.
  */
-static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users,
-			      unsigned int nr, unsigned long func, struct pt_regs *regs)
+static void fgraph_hook_batch(struct fgraph_stack *st, void *top, unsigned long head,
+			      struct fgraph_ops **users, unsigned int nr, unsigned long func,
+			      struct pt_regs *regs)
 {
 	struct fgraph_ops **user = users, **end, **all = users + nr;
 	struct fgraph_frame *frame = NULL;
-	void *top = READ_ONCE(st->top);
+	u32 calls = (head & FGRAPH_CALLS_MASK) + FGRAPH_CALL;
+	void *running = fgraph_get_running(st);
+	struct fgraph_told told __uninitialized;
 	struct fgraph_entry *entry;
+	fgraph_entry_t entryfunc;
 	unsigned int flags = 0;
 
+	fgraph_know_entry(&told, func, fgraph_depth_of(calls));
 	do {
 		unsigned long some = min((unsigned long)(all - user), FGRAPH_BATCH);
-		void *cover = fgraph_cover(st, top, some);
+		void *cover = fgraph_cover(st, top, some, calls);
 
 		if (unlikely(!cover))
 			break;
@@ -394,9 +262,14 @@ static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users
 
 			fgraph_fill_frame((void *)entry, gops->user.tag, func,
 					  *fgraph_entry_place(regs), fgraph_retp(regs));
-			if (!fgraph_ask(gops, (void *)entry, entry->data, regs))
-				continue;
-			fgraph_stack_commit(entry, FGRAPH_FRAME);
+			entryfunc = fgraph_entryfunc(gops);
+			if (entryfunc) {
+				fgraph_set_running(st, entry);
+				if (!fgraph_ask(gops, entryfunc, (void *)entry, entry->data, regs,
+						&told, 0))
+					continue;
+			}
+			fgraph_stack_commit(entry, FGRAPH_FRAME | calls);
 			flags = gops->flags;
 			frame = (void *)entry++;
 			top = frame;
@@ -405,16 +278,22 @@ static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users
 			struct fgraph_ops *gops = READ_ONCE(*user);
 
 			fgraph_fill_entry(entry, gops, frame);
-			if (!fgraph_ask(gops, frame, entry->data, regs))
-				continue;
+			entryfunc = fgraph_entryfunc(gops);
+			if (entryfunc) {
+				fgraph_set_running(st, entry);
+				if (!fgraph_ask(gops, entryfunc, frame, entry->data, regs,
+						&told, 0))
+					continue;
+			}
 			WRITE_ONCE(entry->older, top);
-			fgraph_stack_commit(entry, FGRAPH_ENTRY | FGRAPH_LINKED);
+			fgraph_stack_commit(entry, FGRAPH_ENTRY | FGRAPH_LINKED | calls);
 			flags |= gops->flags;
 			top = entry++;
 		}
 		fgraph_stack_settle(st, cover);
 		fgraph_stack_drop_header(st, cover, top);
 	} while (unlikely(user < all));
+	fgraph_set_running(st, running);
 	if (likely(frame))
 		fgraph_set_trampoline(regs, flags, false);
 	/* There was no memory for a batch of the others, but there may be for some of them. */
@@ -422,26 +301,6 @@ static void fgraph_hook_batch(struct fgraph_stack *st, struct fgraph_ops **users
 		fgraph_hook_each(user, all - user, func, regs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_batch);
-
-/**
- * fgraph_hook_one() - hook the return of a call for the only user that wants it
- * @gops:	the user; fgraph_is_simple() is true for it
- * @func:	address of the function's call to ftrace
- * @fregs:	registers at entry as ftrace passes them; fgraph_retp_valid() is true for
- *		them
- *
- * Like fgraph_hook(), but limits recursion: a call that a callback makes is hooked, a call
- * made by a callback of that one is only counted as FGRAPH_MISS_NESTED.
- *
- * Context: any, preemption disabled.
- */
-void fgraph_hook_one(struct fgraph_ops *gops, unsigned long func, struct ftrace_regs *fregs)
-{
-	if (unlikely((gops->user.admit && !fgraph_admits_all()) ||
-		     !fgraph_hook_first(gops, func, fgraph_entry_regs(fregs))))
-		fgraph_hook_checked(gops, func, fgraph_entry_regs(fregs));
-}
-NOKPROBE_SYMBOL(fgraph_hook_one);
 
 /**
  * fgraph_hook_several() - hook the return of a call for several users
@@ -463,47 +322,42 @@ void fgraph_hook_several(struct fgraph_ops **users, unsigned int nr, bool simple
 	struct pt_regs *regs = fgraph_entry_regs(fregs);
 
 	if (likely(simple && st && fgraph_admits_all() &&
-		   !fgraph_is_hooked(READ_ONCE(*fgraph_entry_place(regs))) &&
-		   !(fgraph_head(READ_ONCE(st->top)) & FGRAPH_INSIDE)))
-		fgraph_hook_batch(st, users, nr, func, regs);
-	else
-		fgraph_hook_each(users, nr, func, regs);
+		   !fgraph_is_hooked(READ_ONCE(*fgraph_entry_place(regs))))) {
+		void *top = READ_ONCE(st->top);
+		unsigned long head = fgraph_head(top);
+
+		if (likely(fgraph_is_quiet(head))) {
+			fgraph_hook_batch(st, top, head, users, nr, func, regs);
+			return;
+		}
+	}
+	fgraph_hook_each(users, nr, func, regs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_several);
 #endif /* CONFIG_FGRAPH_FTRACE */
 
 /*
- * Tell a user that a call returns, unless the user was unregistered since. If the row has
- * the tag, the user stays until preemption is enabled: fgraph_synchronize() waits for that.
- * No barrier is needed before @row->gops: a record has got the tag from the user, after
- * fgraph_take_row() had written the row. Returns true if the user has gone.
+ * Find the user of a record, unless it was unregistered since. If the row has the tag, the user
+ * stays until preemption is enabled: fgraph_synchronize() waits for that. No barrier is needed
+ * before @row->gops: a record has got the tag from the user, after fgraph_take_row() had written
+ * the row.
  */
-static __always_inline bool fgraph_tell(struct fgraph_row *row, unsigned long tag,
-					struct fgraph_frame *frame, void *data,
-					struct fgraph_regs *regs)
+static __always_inline bool fgraph_user(struct fgraph_row *row, unsigned long tag,
+					struct fgraph_ops **gops)
 {
-	struct fgraph_ops *gops;
-
 	if (unlikely(READ_ONCE(row->tag) != tag))
-		return true;
-	gops = row->gops;
-	fgraph_retfunc(gops)(gops, frame, data, regs);
-	return false;
+		return false;
+	*gops = row->gops;
+	return true;
 }
 
-static __always_inline bool fgraph_tell_frame(struct fgraph_frame *frame, void *data,
-					      struct fgraph_regs *regs)
+/* The user of a frame, or NULL if it was unregistered since. */
+static __always_inline struct fgraph_ops *fgraph_frame_user(struct fgraph_frame *frame)
 {
 	unsigned long tag = READ_ONCE(frame->tag);
+	struct fgraph_ops *gops;
 
-	return fgraph_tell(fgraph_row(tag & FGRAPH_ID_MASK), tag, frame, data, regs);
-}
-
-static __always_inline bool fgraph_tell_entry(struct fgraph_entry *entry, void *data,
-					      struct fgraph_regs *regs)
-{
-	return fgraph_tell(READ_ONCE(entry->row), READ_ONCE(entry->tag), READ_ONCE(entry->frame),
-			   data, regs);
+	return fgraph_user(fgraph_row(tag & FGRAPH_ID_MASK), tag, &gops) ? gops : NULL;
 }
 
 /* Without a frame there is no address to return to. */
@@ -514,25 +368,47 @@ static noinline void __noreturn fgraph_no_frame(void)
 NOKPROBE_SYMBOL(fgraph_no_frame);
 
 /*
- * Tell all users of a frame, the newest first. Their records are between @top and the frame; if
- * they are not @linked, records of other calls may be in between. Returns true if one of the users
- * has gone.
+ * Tell all users of a frame that the call returns, the newest first. Their records are between
+ * @top and the frame; if they are not @linked, records of other calls may be in between. If @only
+ * is not NULL, it is the only one. Returns true if one of the users has gone.
  */
-static __always_inline bool fgraph_tell_all(void *top, struct fgraph_frame *frame,
-					    struct fgraph_regs *regs, bool linked)
+static __always_inline bool fgraph_tell_all(struct fgraph_stack *st, void *top,
+					    struct fgraph_frame *frame,
+					    struct fgraph_regs *regs, bool linked,
+					    struct fgraph_ops *only)
 {
 	unsigned long slots = linked ? 0 : fgraph_slots(fgraph_head(frame));
+	struct fgraph_told told __uninitialized;
 	struct fgraph_entry *entry;
+	struct fgraph_ops *gops;
 	bool gone = false;
 
+	if (only) {
+		fgraph_tell(only, frame, frame->data, regs, NULL, NULL, NULL);
+		return false;
+	}
+	fgraph_know_return(&told, frame);
 	for (entry = top; (void *)entry != frame;
 	     entry = linked ? READ_ONCE(entry->older) : fgraph_older(entry)) {
-		/* Skip headers of chunks, and calls further out that were hooked late. */
-		if (linked || fgraph_is_entry_of(entry, frame))
-			gone |= fgraph_tell_entry(entry, linked ? entry->data :
-						  fgraph_data(entry, fgraph_head(entry)), regs);
+		void *data = entry->data;
+
+		if (!linked) {
+			/* Skip headers of chunks, and calls further out that were hooked late. */
+			if (!fgraph_is_entry_of(entry, frame))
+				continue;
+			data = fgraph_data(entry, fgraph_head(entry));
+		}
+		if (!fgraph_user(READ_ONCE(entry->row), READ_ONCE(entry->tag), &gops)) {
+			gone = true;
+			continue;
+		}
+		fgraph_tell(gops, frame, data, regs, &told, st, entry);
 	}
-	return gone | fgraph_tell_frame(frame, fgraph_data_in(frame, slots), regs);
+	gops = fgraph_frame_user(frame);
+	if (unlikely(!gops))
+		return true;
+	fgraph_tell(gops, frame, fgraph_data_in(frame, slots), regs, &told, st, frame);
+	return gone;
 }
 
 /*
@@ -545,14 +421,18 @@ static __always_inline bool fgraph_tell_all(void *top, struct fgraph_frame *fram
  */
 static __always_inline bool fgraph_return_steps(struct fgraph_stack *st, void *top,
 						unsigned long head, struct fgraph_frame *frame,
-						struct fgraph_regs *regs, bool linked)
+						struct fgraph_regs *regs, bool linked,
+						struct fgraph_ops *only)
 {
 	bool gone, tail = !linked && (fgraph_head(frame) & FGRAPH_TAIL);
+	void *running = only ? NULL : fgraph_get_running(st);
 
 	fgraph_complete_regs(regs, READ_ONCE(frame->ret));
-	fgraph_set_head(top, head);
+	fgraph_set_head(top, head | (only ? 0 : FGRAPH_ELSEWHERE));
 	barrier();
-	gone = fgraph_tell_all(top, frame, regs, linked);
+	gone = fgraph_tell_all(st, top, frame, regs, linked, only);
+	if (!only)
+		fgraph_set_running(st, running);
 	/*
 	 * Before the frame is dropped, as an unwinder that finds the trampoline needs a frame.
 	 * After a tail call it finds that of the older call of this place.
@@ -587,7 +467,7 @@ static unsigned long fgraph_return_one(struct fgraph_stack *st, unsigned long *r
 	head = fgraph_head(top);
 	gone = fgraph_return_steps(st, top, (head & ~FGRAPH_CONTEXT) |
 				   fgraph_context_within(head & FGRAPH_CONTEXT),
-				   frame, regs, false);
+				   frame, regs, false, NULL);
 	if (likely(exposed)) {
 		fgraph_stack_pop(st, frame);
 		fgraph_stack_drop_done(st);
@@ -617,14 +497,14 @@ NOKPROBE_SYMBOL(fgraph_return_slow);
 
 /*
  * The fast path: the records of @frame take one slot each and are the newest ones of the
- * stack, and no callback runs. @top is the newest record, with header @head. Enables
- * preemption, which fgraph_return() has disabled.
+ * stack, and no callback runs. @top is the newest record, with header @head. @only is the user
+ * if there is just one, else NULL. Enables preemption, which fgraph_return() has disabled.
  */
 static __always_inline unsigned long
 fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
-		   struct fgraph_frame *frame, struct fgraph_regs *regs)
+		   struct fgraph_frame *frame, struct fgraph_regs *regs, struct fgraph_ops *only)
 {
-	bool gone = fgraph_return_steps(st, top, head | fgraph_context(), frame, regs, true);
+	bool gone = fgraph_return_steps(st, top, head + fgraph_context(), frame, regs, true, only);
 	unsigned long ret = READ_ONCE(frame->ret);
 
 	fgraph_stack_drop_linked(st, top, frame);
@@ -634,7 +514,7 @@ fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
 	return ret;
 }
 
-/* A call returns whose frame is not on top: it has several users, or calls are above it. */
+/* A call returns that has several users or none, or whose frame is not on top. */
 static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, unsigned long *retp,
 						    struct fgraph_regs *regs)
 {
@@ -643,10 +523,10 @@ static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, uns
 	struct fgraph_frame *frame = fgraph_read(top, offsetof(struct fgraph_entry, frame),
 						 &head);
 
-	/* The lower half suffices: bits of FGRAPH_CONTEXT are only set with FGRAPH_INSIDE. */
-	if ((u32)head == (FGRAPH_ENTRY | FGRAPH_LINKED) &&
-	    (u32)fgraph_head(frame) == FGRAPH_FRAME && frame->retp == retp)
-		return fgraph_return_fast(st, top, head, frame, regs);
+	/* The lowest bits suffice: what is above them says nothing without FGRAPH_INSIDE. */
+	if ((u16)head == (FGRAPH_ENTRY | FGRAPH_LINKED) &&
+	    (u16)fgraph_head(frame) == FGRAPH_FRAME && frame->retp == retp)
+		return fgraph_return_fast(st, top, head, frame, regs, NULL);
 	ret = fgraph_return_slow(st, retp, regs);
 	preempt_enable_notrace();
 	return ret;
@@ -662,6 +542,7 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 {
 	struct fgraph_frame *frame;
 	struct fgraph_stack *st;
+	struct fgraph_ops *gops;
 	unsigned long head;
 
 	preempt_disable_notrace();
@@ -670,8 +551,11 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 		fgraph_no_frame();
 	frame = READ_ONCE(st->top);
 	if (likely(fgraph_read(frame, offsetof(struct fgraph_frame, retp), &head) == retp &&
-		   (u32)head == FGRAPH_FRAME))
-		return fgraph_return_fast(st, frame, head, frame, regs);
+		   (u16)head == FGRAPH_FRAME)) {
+		gops = fgraph_frame_user(frame);
+		if (likely(gops))
+			return fgraph_return_fast(st, frame, head, frame, regs, gops);
+	}
 	return fgraph_return_several(st, retp, regs);
 }
 

@@ -10,6 +10,8 @@
 #include <linux/fgraph.h>
 #include <linux/ftrace.h>
 
+#include "fgraph_stack.h"
+
 /*
  * Entry callbacks are passed a struct ftrace_regs. A kprobe's handler has a struct pt_regs
  * and casts, so the former must begin with the latter.
@@ -28,6 +30,48 @@ static __always_inline fgraph_entry_t fgraph_entryfunc(const struct fgraph_ops *
 static __always_inline fgraph_return_t fgraph_retfunc(const struct fgraph_ops *gops)
 {
 	return gops->retfunc;
+}
+
+/* What all users of a call are told alike: here, what their callbacks get. */
+struct fgraph_told {
+};
+
+static __always_inline void fgraph_know_entry(struct fgraph_told *told, unsigned long func,
+					      unsigned int depth)
+{
+}
+
+static __always_inline void fgraph_know_return(struct fgraph_told *told,
+					       const struct fgraph_frame *frame)
+{
+}
+
+/* Call the user's entry callback. Returns true if the user wants the return. */
+static __always_inline bool fgraph_ask(struct fgraph_ops *gops, fgraph_entry_t entryfunc,
+				       struct fgraph_frame *frame, void *data,
+				       struct pt_regs *regs, struct fgraph_told *told,
+				       unsigned int depth)
+{
+	return entryfunc(gops, frame, data, (struct ftrace_regs *)regs);
+}
+
+/* Call the user's return callback. */
+static __always_inline void fgraph_tell(struct fgraph_ops *gops, struct fgraph_frame *frame,
+					void *data, struct fgraph_regs *regs,
+					struct fgraph_told *told, struct fgraph_stack *st,
+					void *rec)
+{
+	fgraph_retfunc(gops)(gops, frame, data, regs);
+}
+
+/* All callbacks are told for which call they run, so nobody asks for &fgraph_stack.running. */
+static __always_inline void *fgraph_get_running(const struct fgraph_stack *st)
+{
+	return NULL;
+}
+
+static __always_inline void fgraph_set_running(struct fgraph_stack *st, void *rec)
+{
 }
 
 /* Initialise the callbacks of a user. */

@@ -62,7 +62,7 @@ bool fgraph_in_callback(int count)
 	unsigned long above = 0;
 
 	if (st)
-		fgraph_stack_top(st, &above);
+		fgraph_newest(READ_ONCE(st->top), &above);
 	return (above & FGRAPH_INSIDE) &&
 	       fgraph_level(above) == fgraph_level((unsigned long)count << FGRAPH_COUNT_SHIFT);
 }
@@ -82,9 +82,9 @@ NOKPROBE_SYMBOL(fgraph_in_callback);
  */
 bool fgraph_recursion(struct fgraph_stack *st)
 {
-	unsigned long above = 0;
+	unsigned long above;
 
-	fgraph_stack_top(st, &above);
+	fgraph_newest(READ_ONCE(st->top), &above);
 	return (above & FGRAPH_NESTED) && (fgraph_context_within(above) & FGRAPH_NESTED);
 }
 NOKPROBE_SYMBOL(fgraph_recursion);

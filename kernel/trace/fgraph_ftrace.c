@@ -40,6 +40,7 @@
 #include <linux/workqueue.h>
 
 #include "fgraph_ftrace.h"
+#include "fgraph_hook.h"
 #include "fgraph_internal.h"
 #include "ftrace_internal.h"
 #include "trace.h"
@@ -217,7 +218,7 @@ static __always_inline struct fgraph_site *fgraph_find_users(struct fgraph_dispa
 	struct fgraph_site *site;
 	unsigned long at;
 
-	while ((at = READ_ONCE(slot->ip)) != ip) {
+	while (unlikely((at = READ_ONCE(slot->ip)) != ip)) {
 		if (!at)
 			return wide;
 		slot = fgraph_next_slot(table, slot);

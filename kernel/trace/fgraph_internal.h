@@ -36,23 +36,25 @@ bool fgraph_recursion(struct fgraph_stack *st);
 /* What a header says while a callback runs in its record, unless it is FGRAPH_NESTED. */
 static __always_inline unsigned long fgraph_context(void)
 {
-	return FGRAPH_INSIDE | (unsigned long)preempt_count() << FGRAPH_COUNT_SHIFT;
+	return FGRAPH_INSIDE + ((unsigned long)preempt_count() << FGRAPH_COUNT_SHIFT);
 }
 
 /*
- * The next record below @rec that a user has in a frame: of the innermost call around the one of
- * @rec whose return it wants. NULL if there is none.
+ * The record that a user has of the innermost call around the one of the frame @rec whose return
+ * it wants. NULL if there is none.
  */
 static __always_inline const void *fgraph_find_parent(struct fgraph_ops *gops, const void *rec)
 {
-	while ((rec = fgraph_older(rec))) {
-		enum fgraph_kind kind = fgraph_kind(fgraph_head(rec));
-
+	/* It is not NULL, as the header of a chunk is below the frame. */
+	rec = fgraph_older(rec);
+	do {
 		/* struct fgraph_frame has @tag at the same place. */
-		if ((kind == FGRAPH_FRAME || kind == FGRAPH_ENTRY) &&
-		    ((struct fgraph_entry *)rec)->tag == gops->user.tag)
+		if (((struct fgraph_entry *)rec)->tag == gops->user.tag &&
+		    (fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME ||
+		     fgraph_kind(fgraph_head(rec)) == FGRAPH_ENTRY))
 			break;
-	}
+		rec = fgraph_older(rec);
+	} while (rec);
 	return rec;
 }
 
@@ -71,7 +73,6 @@ unsigned int fgraph_depth(void);
 
 /* fgraph.c: a function is entered */
 void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
-void fgraph_hook_one(struct fgraph_ops *gops, unsigned long func, struct ftrace_regs *fregs);
 void fgraph_hook_several(struct fgraph_ops **users, unsigned int nr, bool simple,
 			 unsigned long func, struct ftrace_regs *fregs);
 void fgraph_miss(struct fgraph_ops *gops, enum fgraph_miss why);

@@ -69,12 +69,11 @@ NOKPROBE_SYMBOL(fgraph_abandon_calls);
 unsigned int fgraph_depth(void)
 {
 	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	unsigned int frames = 0;
-	void *rec;
+	unsigned long head = 0;
 
-	for (rec = st ? READ_ONCE(st->top) : NULL; rec; rec = fgraph_older(rec))
-		frames += fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME;
-	return frames ? frames - 1 : 0;
+	if (st)
+		fgraph_newest(READ_ONCE(st->top), &head);
+	return head ? fgraph_depth_of(head) : 0;
 }
 NOKPROBE_SYMBOL(fgraph_depth);
 

@@ -276,7 +276,7 @@ void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame)
 
 		older = fgraph_older(rec);
 		if (fgraph_is_entry_of(rec, frame))
-			fgraph_set_head(rec, FGRAPH_DONE | (head & FGRAPH_SLOTS_MASK));
+			fgraph_set_head(rec, FGRAPH_DONE | (head & FGRAPH_STAYS));
 		else if (fgraph_kind(head) == FGRAPH_FRAME)
 			/* CLAIM: an interrupt may have dropped the record since @head was read */
 			cmpxchg_local((unsigned long *)rec, head, head | FGRAPH_DONE_BELOW);

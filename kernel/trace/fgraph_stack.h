@@ -11,7 +11,7 @@
  *  record	a header of one slot, and the slots of private data right below it;
  *		records are frames and entries
  *  @head	the first word of a header: enum fgraph_kind, flags, number of
- *		slots of data
+ *		slots of data, how many calls are hooked up to here
  *  @frame	one hooked call, and the private data of the user that opened it
  *  entry	another user of the call, which has joined the frame
  *  @top	the newest header of the stack
@@ -61,8 +61,9 @@
  * ONE STORE A header becomes FGRAPH_FRAME or FGRAPH_ENTRY by a single store, when the record
  *           is complete. Until then it is FGRAPH_RESERVED, which only says the size, or
  *           zero if that is one slot. Pop takes the same steps backwards.
- * INSIDE    While a callback runs, the newest header says so by the bits FGRAPH_CONTEXT,
- *           and so does each header that is pushed on top of it.
+ * INSIDE    While a callback runs, the newest record says so by the bits FGRAPH_CONTEXT,
+ *           and so does each record that is pushed on top of it, until it is free again. The
+ *           top may be a free slot meanwhile: fgraph_newest().
  * CLAIM     An interrupt that needs room may drop records of abandoned calls from the top
  *           and reuse their slots. So code that drops such a record first claims it by a
  *           cmpxchg of its header, and code that reads one reads its members first and its
@@ -92,43 +93,57 @@
 /* The size of chunks for records that no chunk of the usual size can hold, in bytes. */
 #define FGRAPH_BIG_CHUNK_SIZE	8192UL
 
-/* Bits 0-7 of a header: what it is the header of. */
+/* Bits 0-2 of a header: what it is the header of. */
 enum fgraph_kind {
 	FGRAPH_NONE,		/* a free slot */
 	FGRAPH_RESERVED,	/* a record that is not complete yet or is being dropped */
+	FGRAPH_DONE,		/* a record whose call returned while calls above it are alive */
+	/* These are complete: fgraph_is_quiet() compares. */
 	FGRAPH_FRAME,		/* struct fgraph_frame */
 	FGRAPH_ENTRY,		/* struct fgraph_entry, of a frame further down */
 	FGRAPH_CHUNK,		/* struct fgraph_chunk, the lowest header of a chunk */
-	FGRAPH_DONE,		/* a record whose call returned while calls above it are alive */
 };
 
-#define FGRAPH_KIND_MASK	0xffUL
+#define FGRAPH_KIND_MASK	7UL
 /* In a frame: the call was a tail call, and another frame of the same place is further down. */
-#define FGRAPH_TAIL		BIT(8)
-/* A callback runs for this record or for one further down. */
-#define FGRAPH_INSIDE		BIT(9)
+#define FGRAPH_TAIL		BIT(3)
 /*
  * That callback was reached from a function which another callback called, in the same kind
  * of context. Calls that it makes are missed, so that recursion ends: fgraph_recursion().
  */
-#define FGRAPH_NESTED		BIT(10)
+#define FGRAPH_NESTED		BIT(4)
 /*
  * In a frame: FGRAPH_DONE records are below, which must be dropped after this frame. The fast
  * path of a return does not do that, and is not taken with this flag.
  */
-#define FGRAPH_DONE_BELOW	BIT(11)
+#define FGRAPH_DONE_BELOW	BIT(5)
 /*
  * In an entry: the entry, the older entries of its frame and the frame take one slot each, have
  * only headers of chunks and free slots in between, and are linked by &fgraph_entry.older.
  */
-#define FGRAPH_LINKED		BIT(12)
-/* Bits 16-31: how many slots of data lie below the header. */
-#define FGRAPH_SLOTS_SHIFT	16
-#define FGRAPH_SLOTS_MASK	(0xffffUL << FGRAPH_SLOTS_SHIFT)
+#define FGRAPH_LINKED		BIT(6)
+/* A callback runs for this record or for one further down. The sign for fgraph_is_quiet(). */
+#define FGRAPH_INSIDE		BIT(7)
+/* With FGRAPH_INSIDE: the callback runs for &fgraph_stack.running. Else it does for this record. */
+#define FGRAPH_ELSEWHERE	BIT(8)
+/* Bits 9-15: how many slots of data lie below the header. */
+#define FGRAPH_SLOTS_SHIFT	9
+#define FGRAPH_SLOTS_MASK	(0x7fUL << FGRAPH_SLOTS_SHIFT)
+/*
+ * Bits 16-31 of a record: how many frames there are from the oldest one of the stack to this
+ * record, modulo 65536. They include frames that are being opened or are done, and may include
+ * some that were abandoned and are gone.
+ */
+#define FGRAPH_CALLS_SHIFT	16
+#define FGRAPH_CALLS_MASK	(0xffffU << FGRAPH_CALLS_SHIFT)
+#define FGRAPH_CALL		BIT(FGRAPH_CALLS_SHIFT)	/* one of them */
 /* Bits 32-63: preempt_count() of the context of the callback, with FGRAPH_INSIDE. */
 #define FGRAPH_COUNT_SHIFT	32
 /* The bits of a header that describe a running callback. */
-#define FGRAPH_CONTEXT		(FGRAPH_INSIDE | FGRAPH_NESTED | ~0UL << FGRAPH_COUNT_SHIFT)
+#define FGRAPH_CONTEXT		(FGRAPH_INSIDE | FGRAPH_NESTED | FGRAPH_ELSEWHERE | \
+				 ~0UL << FGRAPH_COUNT_SHIFT)
+/* The bits of a header that stay until the record is free. */
+#define FGRAPH_STAYS		(FGRAPH_SLOTS_MASK | FGRAPH_CALLS_MASK | FGRAPH_CONTEXT)
 
 /**
  * struct fgraph_entry - another user of a call that has a frame
@@ -169,13 +184,17 @@ struct fgraph_chunk {
  * @top:	the newest header; that of the first chunk if the stack is empty
  * @first:	the first chunk, which follows this structure in the same memory
  * @list:	links stacks that are about to be freed
+ * @running:	the record for whose user a callback runs, if the newest header is
+ *		FGRAPH_ELSEWHERE. Whoever sets it puts back the old value: the
+ *		callback may be one that was interrupted
  * @unused:	fills the slot
  */
 struct fgraph_stack {
 	void			*top;
 	struct fgraph_chunk	*first;
 	struct fgraph_stack	*list;
-	unsigned long		unused[5];
+	void			*running;
+	unsigned long		unused[4];
 };
 
 static_assert(sizeof(struct fgraph_frame) == FGRAPH_SLOT);
@@ -225,13 +244,34 @@ static __always_inline enum fgraph_kind fgraph_kind(unsigned long head)
 
 static __always_inline unsigned long fgraph_slots(unsigned long head)
 {
-	return (u16)(head >> FGRAPH_SLOTS_SHIFT);
+	return (head & FGRAPH_SLOTS_MASK) >> FGRAPH_SLOTS_SHIFT;
+}
+
+/* How many calls does a header count? */
+static __always_inline unsigned int fgraph_calls(unsigned long head)
+{
+	return (u32)head >> FGRAPH_CALLS_SHIFT;
+}
+
+/* The depth of a call: how many calls are counted below its frame, which has this header. */
+static __always_inline unsigned int fgraph_depth_of(unsigned long head)
+{
+	return (u16)(fgraph_calls(head) - 1);
 }
 
 /* The number of bytes that a record takes, header and data. */
 static __always_inline unsigned long fgraph_size(unsigned long head)
 {
 	return (fgraph_slots(head) + 1) << FGRAPH_SLOT_SHIFT;
+}
+
+/*
+ * Does a header say that no callback runs, and how many calls are hooked? One that is not
+ * complete does not: an interrupt finds it. Such a header has no flags without FGRAPH_INSIDE.
+ */
+static __always_inline bool fgraph_is_quiet(unsigned long head)
+{
+	return likely((s8)head >= FGRAPH_FRAME);
 }
 
 /*
@@ -258,6 +298,8 @@ static __always_inline void *fgraph_data_in(const void *rec, unsigned long slots
 /* The start of the private data of a frame or an entry. */
 static __always_inline void *fgraph_data(const void *rec, unsigned long head)
 {
+	if (likely(!(head & FGRAPH_SLOTS_MASK)))
+		return (void *)((const struct fgraph_entry *)rec)->data;
 	return fgraph_data_in(rec, fgraph_slots(head));
 }
 
@@ -308,6 +350,8 @@ static __always_inline bool fgraph_stack_fits(const void *top, unsigned long siz
 {
 	const void *rec = top + size;
 
+	if (__builtin_constant_p(size) && size == FGRAPH_SLOT)
+		return (unsigned long)rec & (FGRAPH_CHUNK_SIZE - 1);
 	return !(((unsigned long)rec ^ (unsigned long)top) & ~(FGRAPH_CHUNK_SIZE - 1));
 }
 
@@ -336,7 +380,7 @@ static __always_inline void *fgraph_stack_grow(struct fgraph_stack *st, void *to
  * @st:		the stack of the current task
  * @top:	the current top of the stack
  * @slots:	how many slots of data the record has
- * @context:	bits of FGRAPH_CONTEXT for the header while the user's entry callback runs
+ * @bits:	further bits for the header while the user's entry callback runs
  *
  * Context: any, preemption disabled.
  *
@@ -344,12 +388,12 @@ static __always_inline void *fgraph_stack_grow(struct fgraph_stack *st, void *to
  * undefined; NULL if there is no memory.
  */
 static __always_inline void *fgraph_stack_reserve(struct fgraph_stack *st, void *top,
-						  unsigned long slots, unsigned long context)
+						  unsigned long slots, unsigned long bits)
 {
 	void *rec = fgraph_stack_grow(st, top, (slots + 1) << FGRAPH_SLOT_SHIFT);
 
 	if (likely(rec))
-		fgraph_set_head(rec, FGRAPH_RESERVED | slots << FGRAPH_SLOTS_SHIFT | context);
+		fgraph_set_head(rec, FGRAPH_RESERVED | slots << FGRAPH_SLOTS_SHIFT | bits);
 	return rec;
 }
 
@@ -393,7 +437,7 @@ static __always_inline void fgraph_stack_clean(void *rec, unsigned long slots)
 	unsigned long i;
 
 	/* Readers skip the data by the size in the header, until they are zero. */
-	fgraph_set_head(rec, FGRAPH_RESERVED | slots << FGRAPH_SLOTS_SHIFT);
+	fgraph_set_head(rec, FGRAPH_RESERVED | (fgraph_head(rec) & FGRAPH_STAYS));
 	barrier();
 	for (i = 1; i <= slots; i++)
 		fgraph_set_head(rec - i * FGRAPH_SLOT, FGRAPH_NONE);
@@ -431,13 +475,28 @@ static __always_inline void *fgraph_stack_top(struct fgraph_stack *st, unsigned 
 }
 
 /*
+ * The newest record from the header @rec down, and its header: free slots and headers of chunks
+ * are skipped. NULL, and a header of 0, if there is none.
+ */
+static inline void *fgraph_newest(const void *rec, unsigned long *head)
+{
+	for (; rec; rec = fgraph_older(rec)) {
+		*head = fgraph_head(rec);
+		if (fgraph_kind(*head) != FGRAPH_NONE && fgraph_kind(*head) != FGRAPH_CHUNK)
+			return (void *)rec;
+	}
+	*head = 0;
+	return NULL;
+}
+
+/*
  * Drop the record on top, unless an interrupt has dropped it since fgraph_stack_top() read
  * its header @head: then the header has changed and there is nothing to do (CLAIM).
  */
 static __always_inline void fgraph_stack_drop_once(struct fgraph_stack *st, void *rec,
 						   unsigned long head)
 {
-	unsigned long mine = FGRAPH_RESERVED | (head & FGRAPH_SLOTS_MASK);
+	unsigned long mine = FGRAPH_RESERVED | (head & FGRAPH_STAYS);
 
 	if (cmpxchg_local((unsigned long *)rec, head, mine) == head)
 		fgraph_stack_drop(st, rec);

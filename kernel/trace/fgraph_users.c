@@ -72,7 +72,7 @@ static int fgraph_take_row(struct fgraph_ops *gops, unsigned long id)
 		gops->user.tag = ++fgraph_generation << FGRAPH_ID_BITS | id;
 		gops->user.row = row;
 		row->gops = gops;
-		/* Pairs with fgraph_tell(): a reader that sees the tag also sees @row->gops. */
+		/* Pairs with fgraph_user(): a reader that sees the tag also sees @row->gops. */
 		smp_store_release(&row->tag, gops->user.tag);
 		WRITE_ONCE(fgraph_nr_users, fgraph_nr_users + 1);
 		ret = 0;

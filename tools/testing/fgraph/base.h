@@ -4,6 +4,7 @@
 #define _BASE_H
 
 #include <linux/fgraph.h>
+#include "fgraph_internal.h"
 
 /* Make registers look as the full trampoline leaves them: &fgraph_regs.full says so here. */
 static inline void set_full(struct pt_regs *regs)
@@ -17,6 +18,24 @@ static inline void set_full(struct pt_regs *regs)
 static inline void set_return_value(struct fgraph_regs *regs, unsigned long value)
 {
 	regs->value[0] = value;
+}
+
+/* Sets the callbacks of the model's user number @n. */
+static inline void base_set_callbacks(struct fgraph_ops *gops, int n, fgraph_entry_t entryfunc,
+				      fgraph_return_t retfunc)
+{
+	fgraph_set_callbacks(gops, entryfunc, retfunc);
+}
+
+/* Called after a user has been registered. */
+static inline void base_registered(struct fgraph_ops *gops)
+{
+}
+
+/* The size of the private data that callbacks of a user get, in bytes. */
+static inline size_t base_data_size(const struct fgraph_ops *gops)
+{
+	return gops->data_size;
 }
 
 #endif /* _BASE_H */

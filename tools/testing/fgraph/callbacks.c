@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The callbacks of the model's users. Like the core, they are interrupted at each instruction. */
+#include "fgraph_hook.h"
 #include "model.h"
+
+/* A function of its own, as the caller of an inline function would not be interrupted. */
+noinline void model_hook_one(struct fgraph_ops *gops, unsigned long func,
+			     struct ftrace_regs *fregs)
+{
+	fgraph_hook_one(gops, func, fregs);
+}
 
 static __always_inline void write_data(const struct entry *e, void *data)
 {

@@ -18,6 +18,7 @@
 
 #define NOKPROBE_SYMBOL(f)
 #define __visible
+#define __uninitialized
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define container_of(p, type, member)	((type *)((void *)(p) - offsetof(type, member)))
 

@@ -51,6 +51,10 @@ void register_users(bool big, bool many)
 		[CHAIN_8] = { 8, FGRAPH_FULL_REGS, true, true },
 		[CHAIN_VETO] = { 8, FGRAPH_FULL_REGS, true },
 		[CHAIN_16] = { 16, FGRAPH_FULL_REGS, true, true },
+		[BATCH_0] = { 16 },
+		[BATCH_1] = { 24 },
+		[BATCH_2] = { 8 },
+		[BATCH_3] = { 24 },
 	};
 	int i;
 
@@ -195,6 +199,39 @@ static void by_chain(void)
 	model_leave(c);
 }
 
+static void no_callback(bool drops)
+{
+}
+
+static void callback_calls(bool drops)
+{
+	struct call *c;
+
+	model_in_callback = no_callback;
+	c = call(126, SHORT);
+	model_body(c);
+	model_leave(c);
+}
+
+void call_in_callback(void)
+{
+	model_in_callback = callback_calls;
+}
+
+/* The return callback makes a call. The callback that is interrupted may be about to make one. */
+static void by_nested(void)
+{
+	void (*in_callback)(bool drops) = model_in_callback;
+	struct call *c;
+
+	model_in_callback = no_callback;
+	c = call(128, SHORT);
+	model_body(c);
+	call_in_callback();
+	model_leave(c);
+	model_in_callback = in_callback;
+}
+
 void by_refill(void)
 {
 	fake_preempt_count++;
@@ -229,6 +266,7 @@ const struct kind kinds[] = {
 	{ "chain", by_chain, true },
 	{ "throw", by_throw },
 	{ "throw, same stack", by_throw, true },
+	{ "nested", by_nested },
 };
 
 const int nr_kinds = ARRAY_SIZE(kinds);

@@ -171,15 +171,16 @@ int model_register(struct user *u, size_t data_size, unsigned int flags, bool tr
 {
 	int ret;
 
-	fgraph_set_callbacks(&u->gops, u->silent ? NULL : model_entry,
-			     !u->silent && u->veto == 0xff ? NULL : model_return);
 	u->gops.data_size = data_size;
+	base_set_callbacks(&u->gops, u - model_user, u->silent ? NULL : model_entry,
+			   !u->silent && u->veto == 0xff ? NULL : model_return);
 	u->gops.flags = flags;
 	u->traced = traced;
 	ret = fgraph_user_add(&u->gops);
 	if (!ret) {
 		expect(u->gops.user.tag);
 		expect(user_by_tag(u->gops.user.tag) == &u->gops);
+		base_registered(&u->gops);
 		/* A record has room for 24 bytes of data. */
 		expect(!u->gops.user.slots == (data_size <= 24));
 		*silent_tag(u->gops.user.tag) = u->silent;
@@ -436,7 +437,7 @@ static void hook_site(struct call *c)
 		simple &= fgraph_is_simple(users[i]);
 	}
 	if (simple && c->nr_entering == 1)
-		STEP((fgraph_hook_one(users[0], c->func, &c->fregs), 0));
+		STEP((model_hook_one(users[0], c->func, &c->fregs), 0));
 	else
 		STEP((fgraph_hook_several(users, c->nr_entering, simple, c->func, &c->fregs), 0));
 }
@@ -475,7 +476,8 @@ static void hook_from(struct call *c, struct user *u, bool linked)
 		expect(nr < MAX_ENTRIES);
 		join &= joins(c, f, v->gops.user.tag);
 		c->entering[nr++] = (struct entry) {
-			.u = v, .tag = v->gops.user.tag, .size = v->gops.data_size, .retp = c->retp,
+			.u = v, .tag = v->gops.user.tag, .size = base_data_size(&v->gops),
+			.retp = c->retp,
 			.refused = !v->silent && (v->veto & 1 << (c->func & 7)),
 		};
 	}
@@ -903,6 +905,8 @@ struct walk {
 	struct call		*call;
 	struct entry		*next;
 	struct pos		pos;
+	u32			calls;		/* of the record above */
+	u32			fewer;		/* how many fewer may be left for this one */
 };
 
 /* Check the headers of all chunks, and find the chunk of the top. */
@@ -945,6 +949,25 @@ static void check_link(struct walk *w)
 	check_clean(w->rec + FGRAPH_SLOT, lower->end);
 }
 
+/*
+ * A frame counts as one more call than what is below it. Where a reserved record is, or one
+ * whose call returned early, that is not known. Nor is it after calls were abandoned: the core
+ * may have counted them when an interrupt drops them.
+ */
+static void check_calls(struct walk *w, unsigned long head)
+{
+	u32 calls = (head & FGRAPH_CALLS_MASK) >> FGRAPH_CALLS_SHIFT;
+
+	if (w->fewer != -1U)
+		expect(calls <= w->calls && calls + w->fewer >= w->calls);
+	w->calls = calls;
+	w->fewer = 0;
+	if (fgraph_kind(head) == FGRAPH_FRAME)
+		w->calls--;
+	else if (fgraph_kind(head) != FGRAPH_ENTRY)
+		w->fewer = 1;
+}
+
 /* Check a record, and go on to the next header. */
 static void check_record(struct walk *w)
 {
@@ -952,8 +975,9 @@ static void check_record(struct walk *w)
 	struct fgraph_frame *frame = w->rec;
 	struct fgraph_entry *entry = w->rec;
 
-	expect(fgraph_kind(head) <= FGRAPH_ENTRY || fgraph_kind(head) == FGRAPH_DONE);
 	expect(w->rec - fgraph_size(head) >= (void *)w->chunk);
+	if (fgraph_kind(head) != FGRAPH_NONE && !w->t->nr_dead)
+		check_calls(w, head);
 	switch (fgraph_kind(head)) {
 	case FGRAPH_NONE:
 		expect(!head);
@@ -962,7 +986,6 @@ static void check_record(struct walk *w)
 		expect(w->t->nr_dead);
 		break;
 	case FGRAPH_RESERVED:
-		expect(!(head & FGRAPH_TAIL));
 		break;
 	case FGRAPH_FRAME:
 		check_frame(w->t, &w->call, frame);
@@ -971,6 +994,7 @@ static void check_record(struct walk *w)
 			w->next = older(w->t, &w->pos);
 		break;
 	default:
+		expect(fgraph_kind(head) == FGRAPH_ENTRY);
 		check_entry(w->t, entry);
 		check_data(entry, head);
 		if (w->next && entry->tag == w->next->tag &&
@@ -1002,6 +1026,7 @@ static void check_records(struct task *t, struct fgraph_stack *st)
 {
 	struct walk w = {
 		.t = t, .st = st, .rec = READ_ONCE(st->top), .pos.c = t->call + t->nr_calls,
+		.fewer = -1U,
 	};
 
 	w.call = w.pos.c - 1;
@@ -1018,6 +1043,7 @@ static void check_records(struct task *t, struct fgraph_stack *st)
 			break;
 		check_link(&w);
 	}
+	expect(w.fewer == -1U || w.calls <= w.fewer);
 	expect(!w.next);
 	check_unused(&w);
 }

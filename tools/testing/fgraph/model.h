@@ -172,6 +172,7 @@ void model_check(struct task *t);
 void step_point(void);
 
 /* callbacks.c */
+void model_hook_one(struct fgraph_ops *gops, unsigned long func, struct ftrace_regs *fregs);
 int model_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
 		struct ftrace_regs *fregs);
 void model_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,

@@ -915,7 +915,7 @@ static void run_last(void)
 	for (i = 0; i < 2; i++) {
 		fgraph_set_callbacks(&last_user, i ? late_entered : refuse, late_returned);
 		preempt_disable_notrace();
-		STEP((fgraph_hook_one(&last_user, 10, &c->fregs), 0));
+		STEP((model_hook_one(&last_user, 10, &c->fregs), 0));
 		preempt_enable_notrace();
 	}
 	if (fgraph_is_trampoline(*c->slot)) {
@@ -947,6 +947,19 @@ static void run_reset(void)
 	expect(fgraph_stack_empty(fake_current->fgraph_stack));
 	model_now->nr_dead = 0;
 	run_one();
+}
+
+/* The callbacks of the first user make calls. */
+static void run_callback_calls(void)
+{
+	struct call *c = model_call(10);
+
+	link(BATCH_0, BATCH_1, BATCH_2, BATCH_3);
+	call_in_callback();
+	hook_chain(c, BATCH_0);
+	model_body(c);
+	call_in_callback();
+	model_leave(c);
 }
 
 const struct scenario scenarios[] = {
@@ -1019,6 +1032,8 @@ const struct scenario scenarios[] = {
 	{ "large push above abandoned entries", setup_entries_above, run_data, .many = true },
 	{ "chain above abandoned entries", setup_entries_above, run_chain_veto, .many = true },
 	{ "late hook, abandoned in a callback", setup_late_abandons, run_late_abandons },
+	{ "callbacks call", setup_one, run_callback_calls },
+	{ "callbacks call, new chunk", setup_nearly_full, run_callback_calls },
 	{ "many users", setup_many, run_many, .many = true },
 	{ "many users in another order", setup_many_other_order, run_many, .many = true },
 };

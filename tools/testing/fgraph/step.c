@@ -256,12 +256,18 @@ static void trap_flag(bool on)
 }
 #endif
 
+/* For each level, how many calls of the core are nested. */
+static int stepping[LEVELS];
+
 /* The hook model_step: begin or end interrupting, around a call of the core. */
 static void step(bool on)
 {
 	static unsigned long start;
 
 	if (level >= max_level || !by[level])
+		return;
+	/* A callback that calls the core is being interrupted already, and is so afterwards. */
+	if (on ? stepping[level]++ : --stepping[level])
 		return;
 	if (on) {
 		/* The single interrupt may have come in an earlier call of the core. */
@@ -291,6 +297,7 @@ static unsigned long run(unsigned long at0, unsigned long at1)
 	point[0] = 0;
 	point[1] = 0;
 	level = 0;
+	memset(stepping, 0, sizeof(stepping));
 	model_start();
 	model_stepped = true;
 	register_users(scenario->big, scenario->many);

@@ -50,6 +50,8 @@ enum {
 	/* These are linked at first, like kretprobes of one function, the newest first. */
 	CHAIN_0, CHAIN_24, CHAIN_ENTRY, CHAIN_DATA, CHAIN_NEVER, CHAIN_32, CHAIN_8, CHAIN_VETO,
 	CHAIN_16,
+	/* Called by ftrace, with entry callbacks and data that fit into a slot. */
+	BATCH_0, BATCH_1, BATCH_2, BATCH_3,
 	/* There are more of these than fit into a chunk. */
 	MANY, MANY_END = MANY + 66,
 };
@@ -73,6 +75,8 @@ void by_large(void);
 void by_big(void);
 void by_last(void);
 void by_refill(void);
+/* The next callback makes a call. */
+void call_in_callback(void);
 extern struct fgraph_ops last_user;
 
 #endif /* _STEP_H */

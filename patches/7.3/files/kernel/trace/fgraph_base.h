@@ -10,6 +10,8 @@
 #include <linux/fgraph.h>
 #include <linux/ftrace.h>
 
+#include "fgraph_stack.h"
+
 /*
  * Entry callbacks are passed a struct ftrace_regs. A kprobe's handler has a struct pt_regs
  * and casts, so what is behind the former must begin with the latter.
@@ -21,13 +23,206 @@ static_assert(offsetof(struct __arch_ftrace_regs, regs) == 0);
 /* The entry callback of a user, or NULL. */
 static __always_inline fgraph_entry_t fgraph_entryfunc(const struct fgraph_ops *gops)
 {
-	return gops->on_entry;
+	/* With the pids of a trace_array it changes. */
+	return READ_ONCE(gops->on_entry);
 }
 
 /* The return callback of a user, or NULL. */
 static __always_inline fgraph_return_t fgraph_retfunc(const struct fgraph_ops *gops)
 {
 	return gops->on_return;
+}
+
+/*
+ * Bits of &fgraph_state.word. Bits 0 to 31 belong to the user: fgraph_get_task_var(). A depth of
+ * more than 65535 calls starts at 0 again.
+ */
+#define FGRAPH_DEPTH_SHIFT	32
+#define FGRAPH_SIZE_SHIFT	48
+#define FGRAPH_SIZE_MASK	GENMASK(63, FGRAPH_SIZE_SHIFT)
+
+/**
+ * struct fgraph_state - private data of a user with entryfunc(), unless it is
+ *			 &fgraph_ops.stateless
+ * @word:	from bit 0, what fgraph_get_task_var() gives; from bit 32, how many calls around
+ *		this one the user has hooked if it is &fgraph_ops.task_var; from bit 48, the
+ *		size in bytes that the user has reserved of @data
+ * @data:	what fgraph_reserve_data() gives
+ */
+struct fgraph_state {
+	unsigned long	word;
+	unsigned long	data[];
+};
+
+static __always_inline unsigned int fgraph_state_depth(unsigned long word)
+{
+	return (u16)(word >> FGRAPH_DEPTH_SHIFT);
+}
+
+/*
+ * Like fgraph_reserve_data(), for the user that has got @task_var by fgraph_get_task_var() in the
+ * same entryfunc(), and reserves nothing else. @size_bytes is at most 16.
+ */
+static __always_inline void *fgraph_reserve_with_var(struct fgraph_ops *gops,
+						     unsigned long *task_var,
+						     unsigned long size_bytes)
+{
+	struct fgraph_state *state = container_of(task_var, struct fgraph_state, word);
+
+	state->word |= size_bytes << FGRAPH_SIZE_SHIFT;
+	return state->data;
+}
+
+/* Like fgraph_retrieve_data(), for the user that has got @task_var in the same retfunc(). */
+static __always_inline void *fgraph_retrieve_with_var(struct fgraph_ops *gops,
+						      unsigned long *task_var, int *size_bytes)
+{
+	struct fgraph_state *state = container_of(task_var, struct fgraph_state, word);
+
+	*size_bytes = state->word >> FGRAPH_SIZE_SHIFT;
+	return *size_bytes ? state->data : NULL;
+}
+
+/* Set in &fgraph_ops.idx of a user that is &fgraph_ops.stateless. */
+#define FGRAPH_IDX_STATELESS	BIT(30)
+
+/* The private data that fit into the header of a record, in bytes. */
+#define FGRAPH_HEADER_DATA	sizeof_field(struct fgraph_frame, data)
+
+/* fgraph_callbacks.c */
+int fgraph_call_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
+		      struct ftrace_regs *fregs);
+int fgraph_call_entry_var(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
+			  struct ftrace_regs *fregs);
+void fgraph_call_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
+			struct fgraph_regs *regs);
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* Are users with entryfunc() not called? */
+static __always_inline bool fgraph_graph_is_off(void)
+{
+	return ftrace_graph_is_dead() || unlikely(atomic_read(&current->tracing_graph_pause));
+}
+
+/* What all users with entryfunc() or retfunc() of a call are told alike. */
+struct fgraph_told {
+	union {
+		struct ftrace_graph_ent	ent;
+		struct ftrace_graph_ret	ret;
+	};
+	unsigned int		depth;
+};
+
+static __always_inline void fgraph_know_entry(struct fgraph_told *told, unsigned long func,
+					      unsigned int depth)
+{
+	told->ent.func = func;
+	told->ent.depth = depth;
+}
+
+static __always_inline void fgraph_know_return(struct fgraph_told *told,
+					       const struct fgraph_frame *frame)
+{
+	told->ret.func = frame->func;
+	told->depth = fgraph_depth_of(fgraph_head(frame));
+}
+
+static __always_inline int fgraph_call_entryfunc(struct fgraph_ops *gops, void *data,
+						 struct ftrace_regs *fregs,
+						 struct ftrace_graph_ent *ent)
+{
+	if (fgraph_graph_is_off())
+		return 0;
+	/* If the user is stateless, nobody reads this. */
+	((struct fgraph_state *)data)->word = 0;
+	return gops->entryfunc(ent, gops, fregs);
+}
+
+static __always_inline void fgraph_call_retfunc(struct fgraph_ops *gops, void *data,
+						struct fgraph_regs *regs, unsigned int depth,
+						struct ftrace_graph_ret *ret)
+{
+	if (unlikely(gops->task_var))
+		depth = fgraph_state_depth(((struct fgraph_state *)data)->word);
+	ret->depth = depth;
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	/* Users that were told before may have changed it. */
+	ret->retval = fgraph_return_value(regs);
+#endif
+	ret->overrun = fgraph_missed(gops, FGRAPH_MISS_MEMORY);
+	gops->retfunc(ret, gops, (struct ftrace_regs *)regs);
+}
+#else
+struct fgraph_told {
+};
+
+static __always_inline void fgraph_know_entry(struct fgraph_told *told, unsigned long func,
+					      unsigned int depth)
+{
+}
+
+static __always_inline void fgraph_know_return(struct fgraph_told *told,
+					       const struct fgraph_frame *frame)
+{
+}
+#endif
+
+/* Call the user's entry callback. Returns true if the user wants the return. */
+static __always_inline bool fgraph_ask(struct fgraph_ops *gops, fgraph_entry_t on_entry,
+				       struct fgraph_frame *frame, void *data,
+				       struct pt_regs *regs, struct fgraph_told *told,
+				       unsigned int depth)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (on_entry == fgraph_call_entry) {
+		struct ftrace_graph_ent ent __uninitialized;
+
+		if (told)
+			return fgraph_call_entryfunc(gops, data, (struct ftrace_regs *)regs,
+						     &told->ent);
+		ent.func = frame->func;
+		ent.depth = depth;
+		return fgraph_call_entryfunc(gops, data, (struct ftrace_regs *)regs, &ent);
+	}
+#endif
+	return on_entry(gops, frame, data, (struct ftrace_regs *)regs);
+}
+
+/*
+ * Call the user's return callback. @st is NULL if the user is the only one; else @told is known,
+ * and @rec is the user's record.
+ */
+static __always_inline void fgraph_tell(struct fgraph_ops *gops, struct fgraph_frame *frame,
+					void *data, struct fgraph_regs *regs,
+					struct fgraph_told *told, struct fgraph_stack *st,
+					void *rec)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (gops->on_return == fgraph_call_return) {
+		struct ftrace_graph_ret ret __uninitialized;
+
+		if (told) {
+			WRITE_ONCE(st->running, rec);
+			fgraph_call_retfunc(gops, data, regs, told->depth, &told->ret);
+			return;
+		}
+		ret.func = frame->func;
+		fgraph_call_retfunc(gops, data, regs, fgraph_depth_of(fgraph_head(frame)), &ret);
+		return;
+	}
+#endif
+	gops->on_return(gops, frame, data, regs);
+}
+
+/* For callbacks that ask for which call they run: fgraph_callbacks.c. */
+static __always_inline void *fgraph_get_running(const struct fgraph_stack *st)
+{
+	return READ_ONCE(st->running);
+}
+
+static __always_inline void fgraph_set_running(struct fgraph_stack *st, void *rec)
+{
+	WRITE_ONCE(st->running, rec);
 }
 
 /* Initialise the callbacks of a user. */
