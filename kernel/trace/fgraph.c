@@ -231,21 +231,37 @@ static __always_inline void *fgraph_cover(struct fgraph_stack *st, void *top, un
 }
 
 /*
+ * Ask a user about a call of a batch, where @rec is its record and @frame the call's. Returns true
+ * if it wants the return.
+ */
+static __always_inline bool fgraph_batch_ask(struct fgraph_stack *st, struct fgraph_ops *gops,
+					     struct fgraph_entry *rec, struct fgraph_frame *frame,
+					     struct pt_regs *regs, struct fgraph_told *told)
+{
+	fgraph_entry_t entryfunc = fgraph_entryfunc(gops);
+
+	if (!entryfunc)
+		return true;
+	fgraph_set_running(st, rec);
+	return fgraph_ask(gops, entryfunc, frame, rec->data, regs, told, 0);
+}
+
+/*
  * The fast path for several simple users: the call is not hooked yet and no callback runs on
  * the stack, whose newest header is @top, which says @head. The first user that wants the return
  * opens the frame, the others join it.
  */
-static void fgraph_hook_batch(struct fgraph_stack *st, void *top, unsigned long head,
-			      struct fgraph_ops **users, unsigned int nr, unsigned long func,
-			      struct pt_regs *regs)
+static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top,
+					      unsigned long head, struct fgraph_ops **users,
+					      unsigned int nr, unsigned long func,
+					      struct pt_regs *regs)
 {
-	struct fgraph_ops **user = users, **end, **all = users + nr;
-	struct fgraph_frame *frame = NULL;
+	struct fgraph_ops **user = users, **end, **all = users + nr, *gops;
 	u32 calls = (head & FGRAPH_CALLS_MASK) + FGRAPH_CALL;
 	void *running = fgraph_get_running(st);
 	struct fgraph_told told __uninitialized;
-	struct fgraph_entry *entry;
-	fgraph_entry_t entryfunc;
+	struct fgraph_entry *first, *entry;
+	struct fgraph_frame *frame = NULL;
 	unsigned int flags = 0;
 
 	fgraph_know_entry(&told, func, fgraph_depth_of(calls));
@@ -257,38 +273,36 @@ static void fgraph_hook_batch(struct fgraph_stack *st, void *top, unsigned long 
 			break;
 		entry = cover - (some << FGRAPH_SLOT_SHIFT);
 		end = user + some;
-		for (; !frame && user < end; user++) {
-			struct fgraph_ops *gops = READ_ONCE(*user);
-
+		if (!frame) {
+			gops = READ_ONCE(*user++);
 			fgraph_fill_frame((void *)entry, gops->user.tag, func,
 					  *fgraph_entry_place(regs), fgraph_retp(regs));
-			entryfunc = fgraph_entryfunc(gops);
-			if (entryfunc) {
-				fgraph_set_running(st, entry);
-				if (!fgraph_ask(gops, entryfunc, (void *)entry, entry->data, regs,
-						&told, 0))
-					continue;
+			if (!fgraph_batch_ask(st, gops, entry, (void *)entry, regs, &told)) {
+				/* Let the next one open the frame. */
+				fgraph_stack_settle(st, cover);
+				fgraph_stack_drop_header(st, cover, top);
+				continue;
 			}
 			fgraph_stack_commit(entry, FGRAPH_FRAME | calls);
 			flags = gops->flags;
 			frame = (void *)entry++;
 			top = frame;
 		}
+		first = entry;
 		for (; user < end; user++) {
-			struct fgraph_ops *gops = READ_ONCE(*user);
-
+			gops = READ_ONCE(*user);
 			fgraph_fill_entry(entry, gops, frame);
-			entryfunc = fgraph_entryfunc(gops);
-			if (entryfunc) {
-				fgraph_set_running(st, entry);
-				if (!fgraph_ask(gops, entryfunc, frame, entry->data, regs,
-						&told, 0))
-					continue;
-			}
-			WRITE_ONCE(entry->older, top);
+			if (!fgraph_batch_ask(st, gops, entry, frame, regs, &told))
+				continue;
+			WRITE_ONCE(entry->older, (void *)entry - FGRAPH_SLOT);
 			fgraph_stack_commit(entry, FGRAPH_ENTRY | FGRAPH_LINKED | calls);
 			flags |= gops->flags;
-			top = entry++;
+			entry++;
+		}
+		if (entry != first) {
+			/* This may be in an older chunk. */
+			WRITE_ONCE(first->older, top);
+			top = entry - 1;
 		}
 		fgraph_stack_settle(st, cover);
 		fgraph_stack_drop_header(st, cover, top);
@@ -300,7 +314,6 @@ static void fgraph_hook_batch(struct fgraph_stack *st, void *top, unsigned long 
 	if (unlikely(user < all))
 		fgraph_hook_each(user, all - user, func, regs);
 }
-NOKPROBE_SYMBOL(fgraph_hook_batch);
 
 /**
  * fgraph_hook_several() - hook the return of a call for several users

@@ -2,7 +2,7 @@
 /*
  * fgraph: find out whether a callback runs, and in which context.
  *
- * The newest header of a shadow stack says so: see INSIDE in fgraph_stack.h.
+ * The newest record of a shadow stack says so: see INSIDE in fgraph_stack.h.
  */
 #include <linux/kprobes.h>
 #include <linux/preempt.h>

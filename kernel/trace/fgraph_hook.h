@@ -156,10 +156,10 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 	call.calls = head & FGRAPH_CALLS_MASK;
 	rec = fgraph_stack_grow(call.st, call.top, FGRAPH_SLOT);
 	call.top = rec - FGRAPH_SLOT;
-	/* Only an entry callback can find the header before the record is complete. */
+	/* Only an entry callback needs a header before the record is complete. */
 	if (call.entryfunc)
-		fgraph_set_head(rec, fgraph_context() + FGRAPH_RESERVED + FGRAPH_CALL +
-				call.calls);
+		fgraph_set_head(rec, fgraph_context() + FGRAPH_RESERVED +
+				(u32)(call.calls + FGRAPH_CALL));
 	fgraph_add_record(&call, gops, rec, 0, 0);
 	return true;
 }

@@ -40,8 +40,8 @@ static __always_inline unsigned long fgraph_context(void)
 }
 
 /*
- * The record that a user has of the innermost call around the one of the frame @rec whose return
- * it wants. NULL if there is none.
+ * The record that a user has of the innermost call whose return it wants around the one of @rec,
+ * a frame or a record of this user. NULL if there is none.
  */
 static __always_inline const void *fgraph_find_parent(struct fgraph_ops *gops, const void *rec)
 {

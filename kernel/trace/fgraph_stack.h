@@ -59,8 +59,8 @@
  * TOP FIRST Push moves the top before it writes the record. An interrupt before that uses
  *           the same slots and leaves them zero; an interrupt after that works above them.
  * ONE STORE A header becomes FGRAPH_FRAME or FGRAPH_ENTRY by a single store, when the record
- *           is complete. Until then it is FGRAPH_RESERVED, which only says the size, or
- *           zero if that is one slot. Pop takes the same steps backwards.
+ *           is complete. Until then it is FGRAPH_RESERVED, which says the size, or zero if
+ *           that is one slot. Pop takes the same steps backwards.
  * INSIDE    While a callback runs, the newest record says so by the bits FGRAPH_CONTEXT,
  *           and so does each record that is pushed on top of it, until it is free again. The
  *           top may be a free slot meanwhile: fgraph_newest().
@@ -142,7 +142,7 @@ enum fgraph_kind {
 /* The bits of a header that describe a running callback. */
 #define FGRAPH_CONTEXT		(FGRAPH_INSIDE | FGRAPH_NESTED | FGRAPH_ELSEWHERE | \
 				 ~0UL << FGRAPH_COUNT_SHIFT)
-/* The bits of a header that stay until the record is free. */
+/* The bits of a header that stay while the record is done or is being dropped. */
 #define FGRAPH_STAYS		(FGRAPH_SLOTS_MASK | FGRAPH_CALLS_MASK | FGRAPH_CONTEXT)
 
 /**
@@ -184,9 +184,10 @@ struct fgraph_chunk {
  * @top:	the newest header; that of the first chunk if the stack is empty
  * @first:	the first chunk, which follows this structure in the same memory
  * @list:	links stacks that are about to be freed
- * @running:	the record for whose user a callback runs, if the newest header is
+ * @running:	the record for whose user a callback runs, if the newest record is
  *		FGRAPH_ELSEWHERE. Whoever sets it puts back the old value: the
- *		callback may be one that was interrupted
+ *		callback may be one that was interrupted. Only if no callback needs that,
+ *		fgraph_hook_slow() does not
  * @unused:	fills the slot
  */
 struct fgraph_stack {

@@ -189,8 +189,8 @@ static __always_inline bool fgraph_ask(struct fgraph_ops *gops, fgraph_entry_t o
 }
 
 /*
- * Call the user's return callback. @st is NULL if the user is the only one; else @told is known,
- * and @rec is the user's record.
+ * Call the user's return callback. @told is NULL if the user is the only one; else @rec is the
+ * user's record.
  */
 static __always_inline void fgraph_tell(struct fgraph_ops *gops, struct fgraph_frame *frame,
 					void *data, struct fgraph_regs *regs,

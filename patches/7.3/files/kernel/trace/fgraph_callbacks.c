@@ -2,7 +2,7 @@
 /*
  * fgraph: what the callbacks entryfunc() and retfunc() of a user ask for.
  *
- * These callbacks are not told where their private data are. While one runs, the newest header
+ * These callbacks are not told where their private data are. While one runs, the newest record
  * of the task's shadow stack leads to the record of its user, and so to what it asks for.
  *
  * What a user that is &fgraph_ops.task_var keeps for a task, fgraph_get_task_var(), is a word
@@ -151,7 +151,7 @@ NOKPROBE_SYMBOL(fgraph_call_entry_var);
  * @data:	as for fgraph_return_t
  * @regs:	as for fgraph_return_t
  *
- * fgraph_tell() does the same in place of calling it.
+ * It marks these users: fgraph_tell() does the same in place of calling it.
  *
  * Context: any, preemption disabled.
  */
@@ -277,11 +277,15 @@ void *fgraph_retrieve_parent_data(int idx, int *size_bytes, int depth)
  */
 unsigned long *fgraph_get_task_var(struct fgraph_ops *gops)
 {
+	static unsigned long unused[FGRAPH_HEADER_DATA / sizeof(long)];
 	struct fgraph_entry *rec = READ_ONCE(current->fgraph_stack->top);
 	unsigned long head = fgraph_head(rec);
 
-	if (unlikely((head & (FGRAPH_INSIDE | FGRAPH_ELSEWHERE)) != FGRAPH_INSIDE))
+	if (unlikely((head & (FGRAPH_INSIDE | FGRAPH_ELSEWHERE)) != FGRAPH_INSIDE)) {
 		rec = fgraph_running();
+		if (WARN_ON_ONCE(!rec))
+			return unused;
+	}
 	/* register_ftrace_graph() sees to it that the data are in the header. */
 	return &((struct fgraph_state *)rec->data)->word;
 }
