@@ -199,15 +199,11 @@ static void by_chain(void)
 	model_leave(c);
 }
 
-static void no_callback(bool drops)
-{
-}
-
 static void callback_calls(bool drops)
 {
 	struct call *c;
 
-	model_in_callback = no_callback;
+	model_in_callback = model_no_callback;
 	c = call(126, SHORT);
 	model_body(c);
 	model_leave(c);
@@ -224,7 +220,7 @@ static void by_nested(void)
 	void (*in_callback)(bool drops) = model_in_callback;
 	struct call *c;
 
-	model_in_callback = no_callback;
+	model_in_callback = model_no_callback;
 	c = call(128, SHORT);
 	model_body(c);
 	call_in_callback();

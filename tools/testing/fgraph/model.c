@@ -13,12 +13,12 @@ static void no_step(bool on)
 {
 }
 
-static void no_callback(bool drops)
+void model_no_callback(bool drops)
 {
 }
 
 void (*model_step)(bool on) = no_step;
-void (*model_in_callback)(bool drops) = no_callback;
+void (*model_in_callback)(bool drops) = model_no_callback;
 
 static struct user *user_of(struct fgraph_ops *gops)
 {

@@ -133,6 +133,8 @@ extern unsigned long model_checks;
 extern void (*model_step)(bool on);
 /* Called in each callback. @drops: calls that it abandons are dropped when it ends. */
 extern void (*model_in_callback)(bool drops);
+/* What model_in_callback is at first: nothing happens. */
+void model_no_callback(bool drops);
 
 #define STEP(expr)							\
 	({								\

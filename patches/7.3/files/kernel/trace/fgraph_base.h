@@ -96,6 +96,13 @@ int fgraph_call_entry_var(struct fgraph_ops *gops, const struct fgraph_frame *fr
 			  struct ftrace_regs *fregs);
 void fgraph_call_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
 			struct fgraph_regs *regs);
+void fgraph_set_idx(struct fgraph_ops *gops);
+
+/* The &fgraph_ops.on_entry of a user with entryfunc(), if it has no pids. */
+static inline fgraph_entry_t fgraph_entry_without_pids(const struct fgraph_ops *gops)
+{
+	return gops->task_var ? fgraph_call_entry_var : fgraph_call_entry;
+}
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /* Are users with entryfunc() not called? */
@@ -167,6 +174,17 @@ static __always_inline void fgraph_know_return(struct fgraph_told *told,
 }
 #endif
 
+/* For callbacks that ask for which call they run: fgraph_callbacks.c. */
+static __always_inline void *fgraph_get_running(const struct fgraph_stack *st)
+{
+	return READ_ONCE(st->running);
+}
+
+static __always_inline void fgraph_set_running(struct fgraph_stack *st, void *rec)
+{
+	WRITE_ONCE(st->running, rec);
+}
+
 /* Call the user's entry callback. Returns true if the user wants the return. */
 static __always_inline bool fgraph_ask(struct fgraph_ops *gops, fgraph_entry_t on_entry,
 				       struct fgraph_frame *frame, void *data,
@@ -202,7 +220,7 @@ static __always_inline void fgraph_tell(struct fgraph_ops *gops, struct fgraph_f
 		struct ftrace_graph_ret ret __uninitialized;
 
 		if (told) {
-			WRITE_ONCE(st->running, rec);
+			fgraph_set_running(st, rec);
 			fgraph_call_retfunc(gops, data, regs, told->depth, &told->ret);
 			return;
 		}
@@ -212,17 +230,6 @@ static __always_inline void fgraph_tell(struct fgraph_ops *gops, struct fgraph_f
 	}
 #endif
 	gops->on_return(gops, frame, data, regs);
-}
-
-/* For callbacks that ask for which call they run: fgraph_callbacks.c. */
-static __always_inline void *fgraph_get_running(const struct fgraph_stack *st)
-{
-	return READ_ONCE(st->running);
-}
-
-static __always_inline void fgraph_set_running(struct fgraph_stack *st, void *rec)
-{
-	WRITE_ONCE(st->running, rec);
 }
 
 /* Initialise the callbacks of a user. */

@@ -165,6 +165,13 @@ void fgraph_call_return(struct fgraph_ops *gops, const struct fgraph_frame *fram
 }
 NOKPROBE_SYMBOL(fgraph_call_return);
 
+/* Set &fgraph_ops.idx of a user that has got its row in the table. */
+void fgraph_set_idx(struct fgraph_ops *gops)
+{
+	gops->idx = (gops->user.tag & FGRAPH_ID_MASK) |
+		    (gops->stateless ? FGRAPH_IDX_STATELESS : 0);
+}
+
 static struct fgraph_ops *fgraph_user_of(int idx)
 {
 	return fgraph_row(idx & FGRAPH_ID_MASK)->gops;

@@ -21,11 +21,6 @@ DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
 /* The number of users with entryfunc. */
 int ftrace_graph_active;
 
-static fgraph_entry_t fgraph_entry_without_pids(const struct fgraph_ops *gops)
-{
-	return gops->task_var ? fgraph_call_entry_var : fgraph_call_entry;
-}
-
 /* The &fgraph_ops.on_entry of a user that has the pids of a trace_array. */
 static int fgraph_call_entry_pid(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 				 void *data, struct ftrace_regs *fregs)
@@ -154,8 +149,7 @@ static int fgraph_register(struct fgraph_ops *gops)
 {
 	int ret;
 
-	gops->idx = (gops->user.tag & FGRAPH_ID_MASK) |
-		    (gops->stateless ? FGRAPH_IDX_STATELESS : 0);
+	fgraph_set_idx(gops);
 	ftrace_ops_init(&gops->ops);
 	ret = fgraph_get_sched_switch(gops);
 	if (ret)

@@ -86,14 +86,13 @@ void base_set_callbacks(struct fgraph_ops *gops, int n, fgraph_entry_t entryfunc
 	if (kind == NATIVE)
 		fgraph_set_callbacks(gops, entryfunc, retfunc);
 	else
-		fgraph_set_callbacks(gops, kind == TASK_VAR ? fgraph_call_entry_var :
-				     fgraph_call_entry, retfunc ? fgraph_call_return : NULL);
+		fgraph_set_callbacks(gops, fgraph_entry_without_pids(gops),
+				     retfunc ? fgraph_call_return : NULL);
 }
 
 void base_registered(struct fgraph_ops *gops)
 {
-	gops->idx = (gops->user.tag & FGRAPH_ID_MASK) |
-		    (gops->stateless ? FGRAPH_IDX_STATELESS : 0);
+	fgraph_set_idx(gops);
 }
 
 size_t base_data_size(const struct fgraph_ops *gops)
