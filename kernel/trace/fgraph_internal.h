@@ -45,8 +45,8 @@ static __always_inline unsigned long fgraph_context(void)
  */
 static __always_inline const void *fgraph_find_parent(struct fgraph_ops *gops, const void *rec)
 {
-	/* It is not NULL, as the header of a chunk is below the frame. */
-	rec = fgraph_older(rec);
+	/* @rec is not the header of a chunk, which is below it: what is older is not NULL. */
+	rec -= fgraph_size(fgraph_head(rec));
 	do {
 		/* struct fgraph_frame has @tag at the same place. */
 		if (((struct fgraph_entry *)rec)->tag == gops->user.tag &&

@@ -104,7 +104,12 @@ unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
 	/* fgraph_trim() does not free the stack while preemption is disabled here. */
 	preempt_disable_notrace();
 	st = READ_ONCE(task->fgraph_stack);
-	addr = st ? fgraph_stack_find(st, cursor, lowest, highest) : 0;
+	if (!st)
+		addr = 0;
+	else if (task == current)
+		addr = fgraph_stack_find_own(st, cursor, lowest, highest);
+	else
+		addr = fgraph_stack_find(st, cursor, lowest, highest);
 	preempt_enable_notrace();
 	return addr;
 }

@@ -287,69 +287,85 @@ void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame)
 NOKPROBE_SYMBOL(fgraph_stack_done);
 
 /*
- * Search for a frame from @rec downwards, on a stack whose task may run meanwhile, so that a
- * header may have become data. Hence only links of chunks are followed, each must lead to an
- * earlier chunk, and sizes are checked against the chunk. Users write their data with plain
- * stores, so KCSAN would report races here.
+ * Like fgraph_older() for a stack whose task may run meanwhile, so that a header may have become
+ * data. Hence only links of chunks are followed, each must lead to an earlier chunk than @c, which
+ * has @rec, and the size is checked against the chunk. NULL if there is nothing more to be seen.
  */
-static __no_kcsan unsigned long find_from(struct fgraph_stack *st, void *rec,
-					  unsigned long *cursor, unsigned long *low,
-					  unsigned long *high)
+static __no_kcsan void *older_checked(struct fgraph_stack *st, void *rec, unsigned long head,
+				      struct fgraph_chunk **c)
 {
-	struct fgraph_chunk *c = chunk_of(st, rec, NULL);
+	if (unlikely(rec == *c)) {
+		rec = READ_ONCE((*c)->older_top);
+		*c = chunk_of(st, rec, *c);
+		return *c ? rec : NULL;
+	}
+	return fgraph_size(head) <= rec - (void *)*c ? rec - fgraph_size(head) : NULL;
+}
+NOKPROBE_SYMBOL(older_checked);
 
-	while (c) {
+/*
+ * A walk of a machine stack asks for older and older calls, so each search starts where the
+ * last one ended. If nothing is found from there, or the task has got another shadow stack
+ * since, the search starts at the top. If the task may run, users write their data with plain
+ * stores, and KCSAN would report races here.
+ */
+static __always_inline __no_kcsan unsigned long find(struct fgraph_stack *st,
+						     unsigned long *cursor, unsigned long *low,
+						     unsigned long *high, bool may_run)
+{
+	void *older, *rec = (void *)(*cursor & ~(FGRAPH_SLOT - 1)) ?: READ_ONCE(st->top);
+	bool from_top = !*cursor;
+	struct fgraph_chunk *c;
+
+again:
+	c = chunk_of(st, rec, NULL);
+	for (rec = c ? rec : NULL; rec; rec = older) {
 		struct fgraph_frame *frame = rec;
-		unsigned long head, ret, *retp;
+		unsigned long head = fgraph_head(rec), ret, *retp = READ_ONCE(frame->retp);
 
-		if (rec == c) {
-			rec = READ_ONCE(c->older_top);
-			c = chunk_of(st, rec, c);
+		older = may_run ? older_checked(st, rec, head, &c) : fgraph_older(rec);
+		if (retp < low || retp > high || fgraph_kind(head) != FGRAPH_FRAME)
 			continue;
+		ret = READ_ONCE(frame->ret);
+		/*
+		 * If the header and @retp are unchanged, @ret is theirs. No barrier would help:
+		 * the task orders its stores only for itself.
+		 */
+		if (!may_run || (!((fgraph_head(rec) ^ head) & ~FGRAPH_CONTEXT) &&
+				 READ_ONCE(frame->retp) == retp)) {
+			*cursor = (unsigned long)older;
+			return ret;
 		}
-		head = fgraph_head(rec);
-		retp = READ_ONCE(frame->retp);
-		if (fgraph_kind(head) == FGRAPH_FRAME && retp >= low && retp <= high) {
-			ret = READ_ONCE(frame->ret);
-			/*
-			 * If the header and @retp are unchanged, @ret is theirs. No barrier
-			 * would help: the task orders its stores only for itself.
-			 */
-			if (!((fgraph_head(rec) ^ head) & ~FGRAPH_CONTEXT) &&
-			    READ_ONCE(frame->retp) == retp) {
-				*cursor = (unsigned long)rec;
-				return ret;
-			}
-		}
-		if (fgraph_size(head) > rec - (void *)c)
-			return 0;
-		rec -= fgraph_size(head);
+	}
+	if (!from_top) {
+		from_top = true;
+		rec = READ_ONCE(st->top);
+		goto again;
 	}
 	return 0;
 }
-NOKPROBE_SYMBOL(find_from);
 
 /**
  * fgraph_stack_find() - find the real return address of a call on any task's stack
  * @st:		the stack, whose task may run meanwhile
- * @cursor:	where the last search of this walk ended, 0 for the first one
+ * @cursor:	the record below the one that the last search of this walk has found, 0 for the
+ *		first search
  * @low:	lowest place where the return address may be
  * @high:	highest place where the return address may be
- *
- * A walk of a machine stack asks for older and older calls, so each search starts where the
- * last one ended. If the task has got another shadow stack since, @cursor is not used.
  *
  * Return: the return address; 0 if there is no such frame.
  */
 unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
 				unsigned long *low, unsigned long *high)
 {
-	unsigned long ret = 0;
-
-	if (*cursor && !(*cursor & (FGRAPH_SLOT - 1)))
-		ret = find_from(st, (void *)*cursor, cursor, low, high);
-	if (!ret)
-		ret = find_from(st, READ_ONCE(st->top), cursor, low, high);
-	return ret;
+	return find(st, cursor, low, high, true);
 }
 NOKPROBE_SYMBOL(fgraph_stack_find);
+
+/* The same for the current task's stack, which only interrupts change, and restore: RESTORE. */
+unsigned long fgraph_stack_find_own(struct fgraph_stack *st, unsigned long *cursor,
+				    unsigned long *low, unsigned long *high)
+{
+	return find(st, cursor, low, high, false);
+}
+NOKPROBE_SYMBOL(fgraph_stack_find_own);

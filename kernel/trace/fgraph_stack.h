@@ -227,6 +227,8 @@ bool fgraph_stack_expose(struct fgraph_stack *st, struct fgraph_frame *frame);
 void fgraph_stack_done(struct fgraph_stack *st, struct fgraph_frame *frame);
 unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
 				unsigned long *low, unsigned long *high);
+unsigned long fgraph_stack_find_own(struct fgraph_stack *st, unsigned long *cursor,
+				    unsigned long *low, unsigned long *high);
 
 static __always_inline unsigned long fgraph_head(const void *rec)
 {

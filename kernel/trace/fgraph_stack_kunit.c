@@ -326,6 +326,17 @@ static void stack_search(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, fgraph_stack_search(st, RETP(9)), first);
 }
 
+/* The stacks of these tests do not change, so both searches must find the same. */
+static unsigned long find(struct kunit *test, struct fgraph_stack *st, unsigned long *cursor,
+			  unsigned long *low, unsigned long *high)
+{
+	unsigned long own = *cursor, ret = fgraph_stack_find(st, cursor, low, high);
+
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find_own(st, &own, low, high), ret);
+	KUNIT_EXPECT_EQ(test, own, *cursor);
+	return ret;
+}
+
 static void stack_find(struct kunit *test)
 {
 	struct fgraph_stack *st = stack(test, 8), *other = stack(test, 8);
@@ -333,41 +344,41 @@ static void stack_find(struct kunit *test)
 	struct fgraph_frame *decoy;
 	int i;
 
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(0), RETP(0)), 0);
+	KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(0), RETP(0)), 0);
 	for (i = 0; i < 200; i++) {
 		push(st, i, i % 7 * 20);
 		push(other, i + 1000, i % 5 * 20);
 	}
 	/* An unwinder asks from the newest call to the oldest, keeping the cursor. */
 	for (i = 199; i >= 0; i--)
-		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i), RETP(i)), RET(i));
+		KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(i), RETP(i)), RET(i));
 	for (i = 199; i >= 0; i--)
-		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i), RETP(i)), RET(i));
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(500), RETP(500)), 0);
+		KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(i), RETP(i)), RET(i));
+	KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(500), RETP(500)), 0);
 
 	/* The cursor may be of another stack, or have any value. */
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(other, &cursor, RETP(1100), RETP(1100)), RET(1100));
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(100), RETP(100)), RET(100));
+	KUNIT_EXPECT_EQ(test, find(test, other, &cursor, RETP(1100), RETP(1100)), RET(1100));
+	KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(100), RETP(100)), RET(100));
 	for (before = cursor - 200; before < cursor + 200; before += 8) {
 		unsigned long c = before;
 
-		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &c, RETP(150), RETP(150)), RET(150));
+		KUNIT_EXPECT_EQ(test, find(test, st, &c, RETP(150), RETP(150)), RET(150));
 	}
 	cursor = -1UL;
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1), RETP(1)), RET(1));
+	KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(1), RETP(1)), RET(1));
 	cursor = FGRAPH_SLOT;
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1), RETP(1)), RET(1));
+	KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(1), RETP(1)), RET(1));
 
 	/*
 	 * A search goes on from the cursor instead of the top: if there is a newer frame of the
 	 * same place, the older one is found.
 	 */
 	cursor = 0;
-	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(150), RETP(150)), RET(150));
+	KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(150), RETP(150)), RET(150));
 	decoy = push(st, 0, 0);
 	for (i = 149; i >= 0; i--) {
 		decoy->retp = RETP(i);
-		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(i), RETP(i)), RET(i));
+		KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(i), RETP(i)), RET(i));
 	}
 }
 

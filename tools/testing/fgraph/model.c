@@ -733,6 +733,18 @@ void model_throw(int calls)
 	t->nr_dead = nr_dead;
 }
 
+/* Is the record at @cursor the next one below the frame of @retp? */
+static bool is_below(struct task *t, unsigned long cursor, const unsigned long *retp)
+{
+	struct fgraph_frame *frame;
+
+	for (frame = READ_ONCE(t->t.fgraph_stack->top); frame; frame = fgraph_older(frame)) {
+		if ((unsigned long)frame - fgraph_size(fgraph_head(frame)) == cursor)
+			return frame->retp == retp;
+	}
+	return false;
+}
+
 /*
  * Walk a machine stack like an unwinder, without the @skip newest calls: fgraph_ret_addr() must
  * find each real return address. @add is added to the addresses of trampolines.
@@ -757,7 +769,7 @@ void model_unwind(struct task *t, unsigned long cursor, int skip, unsigned long 
 		expect(ret == c->ret);
 		/* The next search begins where this one ended. */
 		if (fgraph_is_trampoline(addr))
-			expect(((struct fgraph_frame *)cursor)->retp == c->retp);
+			expect(is_below(t, cursor, c->retp));
 	}
 }
 

@@ -145,13 +145,17 @@ static __always_inline int fgraph_call_entryfunc(struct fgraph_ops *gops, void *
 	return gops->entryfunc(ent, gops, fregs);
 }
 
-static __always_inline void fgraph_call_retfunc(struct fgraph_ops *gops, void *data,
-						struct fgraph_regs *regs, unsigned int depth,
+/* @told is NULL if the user is the only one. */
+static __always_inline void fgraph_call_retfunc(struct fgraph_ops *gops,
+						const struct fgraph_frame *frame, void *data,
+						struct fgraph_regs *regs,
+						const struct fgraph_told *told,
 						struct ftrace_graph_ret *ret)
 {
 	if (unlikely(gops->task_var))
-		depth = fgraph_state_depth(((struct fgraph_state *)data)->word);
-	ret->depth = depth;
+		ret->depth = fgraph_state_depth(((struct fgraph_state *)data)->word);
+	else
+		ret->depth = told ? told->depth : fgraph_depth_of(fgraph_head(frame));
 #ifdef CONFIG_FUNCTION_GRAPH_RETVAL
 	/* Users that were told before may have changed it. */
 	ret->retval = fgraph_return_value(regs);
@@ -221,11 +225,11 @@ static __always_inline void fgraph_tell(struct fgraph_ops *gops, struct fgraph_f
 
 		if (told) {
 			fgraph_set_running(st, rec);
-			fgraph_call_retfunc(gops, data, regs, told->depth, &told->ret);
+			fgraph_call_retfunc(gops, frame, data, regs, told, &told->ret);
 			return;
 		}
 		ret.func = frame->func;
-		fgraph_call_retfunc(gops, data, regs, fgraph_depth_of(fgraph_head(frame)), &ret);
+		fgraph_call_retfunc(gops, frame, data, regs, NULL, &ret);
 		return;
 	}
 #endif

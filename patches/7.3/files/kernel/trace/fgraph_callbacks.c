@@ -32,17 +32,15 @@ static void *fgraph_running(void)
 	return head & FGRAPH_ELSEWHERE ? READ_ONCE(st->running) : rec;
 }
 
-/* Find the private data of the user with this index, if its callback runs. */
+/*
+ * Find the private data of the user with this index, if its callback runs. Only callbacks ask, so
+ * the task has a stack.
+ */
 static __always_inline bool fgraph_running_state(int idx, struct fgraph_state **state)
 {
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	struct fgraph_entry *rec;
-	unsigned long head;
+	struct fgraph_entry *rec = READ_ONCE(current->fgraph_stack->top);
+	unsigned long head = fgraph_head(rec);
 
-	if (unlikely(!st))
-		return false;
-	rec = READ_ONCE(st->top);
-	head = fgraph_head(rec);
 	*state = (void *)rec->data;
 	/* One comparison tells the common case: one user, whose data are in the header. */
 	if (unlikely((head & (FGRAPH_INSIDE | FGRAPH_ELSEWHERE | FGRAPH_SLOTS_MASK)) !=
@@ -127,8 +125,9 @@ int fgraph_call_entry_var(struct fgraph_ops *gops, const struct fgraph_frame *fr
 {
 	struct fgraph_state *state = data;
 	struct fgraph_state *parent;
-	struct ftrace_graph_ent ent = { .func = frame->func };
+	struct ftrace_graph_ent ent __uninitialized;
 	unsigned long word = 0;
+	int wanted;
 
 	if (fgraph_graph_is_off())
 		return 0;
@@ -136,9 +135,11 @@ int fgraph_call_entry_var(struct fgraph_ops *gops, const struct fgraph_frame *fr
 	if (parent)
 		word = (parent->word + BIT(FGRAPH_DEPTH_SHIFT)) & ~FGRAPH_SIZE_MASK;
 	state->word = word;
+	ent.func = frame->func;
 	ent.depth = fgraph_state_depth(word);
-	if (gops->entryfunc(&ent, gops, fregs))
-		return 1;
+	wanted = gops->entryfunc(&ent, gops, fregs);
+	if (wanted)
+		return wanted;
 	state->word &= ~FGRAPH_SIZE_MASK;
 	return state->word != word;
 }
@@ -158,10 +159,10 @@ NOKPROBE_SYMBOL(fgraph_call_entry_var);
 void fgraph_call_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
 			struct fgraph_regs *regs)
 {
-	struct fgraph_told told __uninitialized;
+	struct ftrace_graph_ret ret __uninitialized;
 
-	fgraph_know_return(&told, frame);
-	fgraph_call_retfunc(gops, data, regs, told.depth, &told.ret);
+	ret.func = frame->func;
+	fgraph_call_retfunc(gops, frame, data, regs, NULL, &ret);
 }
 NOKPROBE_SYMBOL(fgraph_call_return);
 
