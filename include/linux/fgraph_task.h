@@ -55,8 +55,8 @@ static __always_inline unsigned long fgraph_caller(unsigned long parent_ip)
 
 	if (likely(!fgraph_is_trampoline(parent_ip)))
 		return parent_ip;
-	/* Any place will do: the newest frame is that of this call. */
-	return fgraph_ret_addr(current, &cursor, parent_ip, NULL,
+	/* Abandoned calls are below; the newest frame that is not is that of this call. */
+	return fgraph_ret_addr(current, &cursor, parent_ip, __builtin_frame_address(0),
 			       (unsigned long *)ULONG_MAX) ?: parent_ip;
 }
 #else

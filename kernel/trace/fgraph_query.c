@@ -82,7 +82,8 @@ NOKPROBE_SYMBOL(fgraph_depth);
  * @task:	the task whose stack is walked; if it runs on another CPU meanwhile,
  *		the answer may be wrong
  * @cursor:	where the search ended in the last step of this walk; set to 0 before
- *		the first step and then passed on unchanged
+ *		the first step and then passed on unchanged. A walk asks once for each place, or
+ *		sets it to 0 to ask again
  * @addr:	the return address as it was found on the machine stack
  * @lowest:	lowest value that &fgraph_frame.retp of the call may have
  * @highest:	highest value that &fgraph_frame.retp of the call may have

@@ -305,25 +305,26 @@ NOKPROBE_SYMBOL(older_checked);
 
 /*
  * A walk of a machine stack asks for older and older calls, so each search starts where the
- * last one ended. If nothing is found from there, or the task has got another shadow stack
- * since, the search starts at the top. If the task may run, users write their data with plain
- * stores, and KCSAN would report races here.
+ * last one ended. If nothing is found from there, it starts at the top.
  */
-static __always_inline __no_kcsan unsigned long find(struct fgraph_stack *st,
-						     unsigned long *cursor, unsigned long *low,
-						     unsigned long *high, bool may_run)
+static __always_inline unsigned long find(struct fgraph_stack *st, unsigned long *cursor,
+					  unsigned long *low, unsigned long *high, bool own)
 {
 	void *older, *rec = (void *)(*cursor & ~(FGRAPH_SLOT - 1)) ?: READ_ONCE(st->top);
+	struct fgraph_chunk *c = NULL;
 	bool from_top = !*cursor;
-	struct fgraph_chunk *c;
 
 again:
-	c = chunk_of(st, rec, NULL);
-	for (rec = c ? rec : NULL; rec; rec = older) {
+	if (!own) {
+		c = chunk_of(st, rec, NULL);
+		if (!c)
+			rec = NULL;
+	}
+	for (; rec; rec = older) {
 		struct fgraph_frame *frame = rec;
 		unsigned long head = fgraph_head(rec), ret, *retp = READ_ONCE(frame->retp);
 
-		older = may_run ? older_checked(st, rec, head, &c) : fgraph_older(rec);
+		older = own ? fgraph_older(rec) : older_checked(st, rec, head, &c);
 		if (retp < low || retp > high || fgraph_kind(head) != FGRAPH_FRAME)
 			continue;
 		ret = READ_ONCE(frame->ret);
@@ -331,8 +332,8 @@ again:
 		 * If the header and @retp are unchanged, @ret is theirs. No barrier would help:
 		 * the task orders its stores only for itself.
 		 */
-		if (!may_run || (!((fgraph_head(rec) ^ head) & ~FGRAPH_CONTEXT) &&
-				 READ_ONCE(frame->retp) == retp)) {
+		if (own || (!((fgraph_head(rec) ^ head) & ~FGRAPH_CONTEXT) &&
+			    READ_ONCE(frame->retp) == retp)) {
 			*cursor = (unsigned long)older;
 			return ret;
 		}
@@ -349,23 +350,37 @@ again:
  * fgraph_stack_find() - find the real return address of a call on any task's stack
  * @st:		the stack, whose task may run meanwhile
  * @cursor:	the record below the one that the last search of this walk has found, 0 for the
- *		first search
+ *		first search; may have any value, as the task may have got another stack since
  * @low:	lowest place where the return address may be
  * @high:	highest place where the return address may be
  *
+ * __no_kcsan: users may write their data meanwhile, by plain stores.
+ *
  * Return: the return address; 0 if there is no such frame.
  */
-unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
-				unsigned long *low, unsigned long *high)
+__no_kcsan unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
+					   unsigned long *low, unsigned long *high)
 {
-	return find(st, cursor, low, high, true);
+	return find(st, cursor, low, high, false);
 }
 NOKPROBE_SYMBOL(fgraph_stack_find);
 
-/* The same for the current task's stack, which only interrupts change, and restore: RESTORE. */
+/**
+ * fgraph_stack_find_own() - the same for the stack of the current task
+ * @st:		the stack
+ * @cursor:	0, or as the last search of this walk has left it
+ * @low:	lowest place where the return address may be, above the caller's stack pointer
+ * @high:	highest place where the return address may be
+ *
+ * Nothing needs to be checked here. What interrupts drop meanwhile (CLAIM) are calls below the
+ * stack pointer that they have hit, so not one that this walk asks for or has found, nor any
+ * record below that one.
+ *
+ * Return: the return address; 0 if there is no such frame.
+ */
 unsigned long fgraph_stack_find_own(struct fgraph_stack *st, unsigned long *cursor,
 				    unsigned long *low, unsigned long *high)
 {
-	return find(st, cursor, low, high, false);
+	return find(st, cursor, low, high, true);
 }
 NOKPROBE_SYMBOL(fgraph_stack_find_own);

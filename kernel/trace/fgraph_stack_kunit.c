@@ -357,17 +357,17 @@ static void stack_find(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(500), RETP(500)), 0);
 
 	/* The cursor may be of another stack, or have any value. */
-	KUNIT_EXPECT_EQ(test, find(test, other, &cursor, RETP(1100), RETP(1100)), RET(1100));
-	KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(100), RETP(100)), RET(100));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(other, &cursor, RETP(1100), RETP(1100)), RET(1100));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(100), RETP(100)), RET(100));
 	for (before = cursor - 200; before < cursor + 200; before += 8) {
 		unsigned long c = before;
 
-		KUNIT_EXPECT_EQ(test, find(test, st, &c, RETP(150), RETP(150)), RET(150));
+		KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &c, RETP(150), RETP(150)), RET(150));
 	}
 	cursor = -1UL;
-	KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(1), RETP(1)), RET(1));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1), RETP(1)), RET(1));
 	cursor = FGRAPH_SLOT;
-	KUNIT_EXPECT_EQ(test, find(test, st, &cursor, RETP(1), RETP(1)), RET(1));
+	KUNIT_EXPECT_EQ(test, fgraph_stack_find(st, &cursor, RETP(1), RETP(1)), RET(1));
 
 	/*
 	 * A search goes on from the cursor instead of the top: if there is a newer frame of the

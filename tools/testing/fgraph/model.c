@@ -747,11 +747,12 @@ static bool is_below(struct task *t, unsigned long cursor, const unsigned long *
 
 /*
  * Walk a machine stack like an unwinder, without the @skip newest calls: fgraph_ret_addr() must
- * find each real return address. @add is added to the addresses of trampolines.
+ * find each real return address, and so must another CPU, whose search begins at @cursor. @add is
+ * added to the addresses of trampolines.
  */
 void model_unwind(struct task *t, unsigned long cursor, int skip, unsigned long add)
 {
-	unsigned long none = cursor;
+	unsigned long none = 0, own = 0;
 	struct call *c;
 
 	/* No call is hooked at this place, so no return address is found. */
@@ -765,11 +766,14 @@ void model_unwind(struct task *t, unsigned long cursor, int skip, unsigned long 
 		/* An unwinder may find an address within the trampoline's first instructions. */
 		if (fgraph_is_trampoline(addr))
 			addr += add;
-		ret = fgraph_ret_addr(&t->t, &cursor, addr, c->retp, c->retp);
+		ret = fgraph_ret_addr(&t->t, &own, addr, c->retp, c->retp);
+		expect(ret == c->ret);
+		if (!fgraph_is_trampoline(addr))
+			continue;
+		ret = fgraph_stack_find(t->t.fgraph_stack, &cursor, c->retp, c->retp);
 		expect(ret == c->ret);
 		/* The next search begins where this one ended. */
-		if (fgraph_is_trampoline(addr))
-			expect(is_below(t, cursor, c->retp));
+		expect(is_below(t, own, c->retp) && cursor == own);
 	}
 }
 
@@ -1069,10 +1073,12 @@ void model_check(struct task *t)
 	if (st)
 		check_records(t, st);
 	model_unwind(t, 0, 0, 0);
-	if (!t->nr_calls)
+	if (!st || !t->nr_calls)
 		return;
-	/* A walk that began long ago takes one step each time: it must not read wild memory. */
+	/*
+	 * A walk by another CPU that began long ago takes one step each time: it must not read
+	 * wild memory.
+	 */
 	c = &t->call[model_checks % t->nr_calls];
-	fgraph_ret_addr(&t->t, &t->stale, (unsigned long)fgraph_trampoline_light, c->retp,
-			c->retp);
+	fgraph_stack_find(st, &t->stale, c->retp, c->retp);
 }

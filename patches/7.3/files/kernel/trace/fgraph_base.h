@@ -145,7 +145,7 @@ static __always_inline int fgraph_call_entryfunc(struct fgraph_ops *gops, void *
 	return gops->entryfunc(ent, gops, fregs);
 }
 
-/* @told is NULL if the user is the only one. */
+/* @told is NULL if the user is told alone. */
 static __always_inline void fgraph_call_retfunc(struct fgraph_ops *gops,
 						const struct fgraph_frame *frame, void *data,
 						struct fgraph_regs *regs,
