@@ -256,25 +256,25 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 					      unsigned int nr, unsigned long func,
 					      struct pt_regs *regs)
 {
-	struct fgraph_ops **user = users, **end, **all = users + nr, *gops;
 	u32 calls = (head & FGRAPH_CALLS_MASK) + FGRAPH_CALL;
+	struct fgraph_ops **all = users + nr, **end, *gops;
 	void *running = fgraph_get_running(st);
 	struct fgraph_told told __uninitialized;
-	struct fgraph_entry *first, *entry;
 	struct fgraph_frame *frame = NULL;
+	struct fgraph_entry *entry;
 	unsigned int flags = 0;
 
 	fgraph_know_entry(&told, func, fgraph_depth_of(calls));
 	do {
-		unsigned long some = min((unsigned long)(all - user), FGRAPH_BATCH);
+		unsigned long some = min((unsigned long)(all - users), FGRAPH_BATCH);
 		void *cover = fgraph_cover(st, top, some, calls);
 
 		if (unlikely(!cover))
 			break;
 		entry = cover - (some << FGRAPH_SLOT_SHIFT);
-		end = user + some;
+		end = users + some;
 		if (!frame) {
-			gops = READ_ONCE(*user++);
+			gops = READ_ONCE(*users++);
 			fgraph_fill_frame((void *)entry, gops->user.tag, func,
 					  *fgraph_entry_place(regs), fgraph_retp(regs));
 			if (!fgraph_batch_ask(st, gops, entry, (void *)entry, regs, &told)) {
@@ -285,34 +285,29 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 			}
 			fgraph_stack_commit(entry, FGRAPH_FRAME | calls);
 			flags = gops->flags;
-			frame = (void *)entry++;
-			top = frame;
+			top = entry++;
+			frame = top;
 		}
-		first = entry;
-		for (; user < end; user++) {
-			gops = READ_ONCE(*user);
+		for (; users < end; users++) {
+			gops = READ_ONCE(*users);
 			fgraph_fill_entry(entry, gops, frame);
 			if (!fgraph_batch_ask(st, gops, entry, frame, regs, &told))
 				continue;
-			WRITE_ONCE(entry->older, (void *)entry - FGRAPH_SLOT);
+			/* This may be in an older chunk. */
+			WRITE_ONCE(entry->older, top);
 			fgraph_stack_commit(entry, FGRAPH_ENTRY | FGRAPH_LINKED | calls);
 			flags |= gops->flags;
-			entry++;
-		}
-		if (entry != first) {
-			/* This may be in an older chunk. */
-			WRITE_ONCE(first->older, top);
-			top = entry - 1;
+			top = entry++;
 		}
 		fgraph_stack_settle(st, cover);
 		fgraph_stack_drop_header(st, cover, top);
-	} while (unlikely(user < all));
+	} while (unlikely(users < all));
 	fgraph_set_running(st, running);
 	if (likely(frame))
 		fgraph_set_trampoline(regs, flags, false);
 	/* There was no memory for a batch of the others, but there may be for some of them. */
-	if (unlikely(user < all))
-		fgraph_hook_each(user, all - user, func, regs);
+	if (unlikely(users < all))
+		fgraph_hook_each(users, all - users, func, regs);
 }
 
 /**
