@@ -293,7 +293,7 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 			fgraph_fill_entry(entry, gops, frame);
 			if (!fgraph_batch_ask(st, gops, entry, frame, regs, &told))
 				continue;
-			/* This may be in an older chunk. */
+			/* @top may be in an older chunk. */
 			WRITE_ONCE(entry->older, top);
 			fgraph_stack_commit(entry, FGRAPH_ENTRY | FGRAPH_LINKED | calls);
 			flags |= gops->flags;

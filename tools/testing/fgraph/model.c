@@ -736,10 +736,11 @@ void model_throw(int calls)
 /* Is the record at @cursor the next one below the frame of @retp? */
 static bool is_below(struct task *t, unsigned long cursor, const unsigned long *retp)
 {
-	struct fgraph_frame *frame;
+	struct fgraph_frame *frame, *older;
 
-	for (frame = READ_ONCE(t->t.fgraph_stack->top); frame; frame = fgraph_older(frame)) {
-		if ((unsigned long)frame - fgraph_size(fgraph_head(frame)) == cursor)
+	for (frame = READ_ONCE(t->t.fgraph_stack->top); frame; frame = older) {
+		older = fgraph_older(frame);
+		if ((unsigned long)older == cursor)
 			return frame->retp == retp;
 	}
 	return false;
@@ -752,12 +753,14 @@ static bool is_below(struct task *t, unsigned long cursor, const unsigned long *
  */
 void model_unwind(struct task *t, unsigned long cursor, int skip, unsigned long add)
 {
-	unsigned long none = 0, own = 0;
+	unsigned long none = cursor, own = 0;
 	struct call *c;
 
 	/* No call is hooked at this place, so no return address is found. */
-	expect(!fgraph_ret_addr(&t->t, &none, (unsigned long)fgraph_trampoline_light,
+	expect(!fgraph_ret_addr(&t->t, &own, (unsigned long)fgraph_trampoline_light,
 				t->t.stack, t->t.stack));
+	expect(!t->t.fgraph_stack ||
+	       !fgraph_stack_find(t->t.fgraph_stack, &none, t->t.stack, t->t.stack));
 	for (c = t->call + t->nr_calls; c-- > t->call;) {
 		unsigned long addr = *c->slot, ret;
 
