@@ -2,7 +2,7 @@
 # command line are passed to the scripts unchanged.
 vars := ARCH BASE FROM KERNEL CONFIG SMALL LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
 	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE \
-	CLIENTS BENCH BPF DEBUG DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD SEED
+	CLIENTS BENCH BPF DEBUG PEER DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD SEED
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
 
 # A tree that TREE names is built as it is, without applying the series.
@@ -19,6 +19,8 @@ help:
 	@echo 'make test       everything that is tested, in guests of both architectures, or of ARCH'
 	@echo '                CLIENTS=1: and trace-cmd, perf, bpftrace, libbpf... (make setup CLIENTS=1)'
 	@echo '                DEBUG=1: and kernels with KASAN, lockdep, kmemleak, with KCSAN'
+	@echo '                PEER=1: and the tests that 7.3 has for probes and function tracers'
+	@echo '                (make setup BASE=7.3; make tree BASE=7.3)'
 	@echo 'make torture    hook, call, unregister, everywhere at once, for MINUTES=60'
 	@echo 'make bench      instructions per hooked call and memory, KERNELS="base series"'
 	@echo '                PROFILE=ROW: where the instructions of one call of that row go'
