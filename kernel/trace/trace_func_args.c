@@ -3,14 +3,15 @@
  * The arguments and the return values of functions, for the function tracers.
  *
  * At entry and at return the words of the values are copied into the ring buffer. They are
- * printed when the trace is read, according to the types that BTF has for the function.
+ * printed when the trace is read, according to the types that BTF has for the function: either
+ * as Linux 7.3 prints them, or, if "typed", with all that the types tell.
  *
  * BTF has functions by name, but tracers know the address of the function's call to ftrace. So
  * there are tables from that address to the type, one for vmlinux and one for each module.
  * They are made for the first tracer that uses them and freed after the last one. A function
  * is not in a table if another one in vmlinux or in the same module has the same name, or if BTF
- * has several types for that name, as it does not say which one is meant. For such functions,
- * words are printed in hexadecimal.
+ * has several types for that name, as it does not say which one is meant. Of such functions no
+ * arguments are printed; if typed, the words are printed in hexadecimal.
  *
  * Readers run in callbacks of ftrace, in any context with preemption disabled, or print a trace
  * and disable preemption. Writers hold func_args_mutex.
@@ -143,8 +144,8 @@ static struct trace_func_words func_count_words(const struct btf *btf, u32 id)
 		    hweight8(words.strings) < TRACE_FUNC_MAX_STRINGS)
 			words.strings |= BIT(w.first);
 	}
-	words.regs = w.regs;
-	words.stack = min(w.stack, TRACE_FUNC_MAX_VALUES - w.regs);
+	words.regs = max_t(unsigned int, w.regs, TRACE_FUNC_REGS);
+	words.stack = min_t(unsigned int, w.stack, TRACE_FUNC_MAX_VALUES - words.regs);
 	/* One word, which is not shown, stands for a return value that is elsewhere. */
 	if (size)
 		words.ret = 1;
@@ -486,24 +487,119 @@ static void func_print_string(struct trace_seq *s, unsigned long addr, const cha
 }
 
 /*
- * Print arguments by name and type. Returns false if the function takes another number of words
- * than was recorded: none were recorded, or another module has been loaded to its address.
+ * The strings that are behind the values among @nr recorded words, as &trace_func_words.strings,
+ * and in @from the first of them.
  */
-static bool func_print_args(struct trace_seq *s, const struct func_table *table,
+static unsigned int func_strings(const struct func_type *func, const unsigned long *words,
+				 unsigned int nr, const unsigned long **from)
+{
+	unsigned int nr_values = func->words.regs + func->words.stack;
+
+	*from = words + nr_values;
+	return nr > nr_values && nr == trace_func_nr_args(func->words) ? func->words.strings : 0;
+}
+
+/* Print a number in decimal, and the name that the enum has for it, if any. */
+static void func_plain_enum(struct trace_seq *s, const struct btf *btf, const struct btf_type *t,
+			    unsigned long word)
+{
+	const struct btf_enum *enums = btf_enum(t);
+	unsigned int i;
+
+	trace_seq_printf(s, "%ld", word);
+	for (i = 0; i < btf_type_vlen(t); i++) {
+		if ((unsigned long)enums[i].val != word)
+			continue;
+		trace_seq_printf(s, " [%s]", btf_name_by_offset(btf, enums[i].name_off));
+		return;
+	}
+}
+
+/*
+ * Print a value of @left registers or less, as Linux 7.3 prints it. Returns how many registers it
+ * has taken, or more than @left if they did not suffice.
+ */
+static unsigned int func_plain_value(struct trace_seq *s, const struct btf *btf, u32 id,
+				     const unsigned long *words, unsigned int left)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(btf, id, NULL);
+	unsigned int i;
+
+	if (btf_type_is_ptr(t)) {
+		trace_seq_printf(s, "0x%lx", words[0]);
+	} else if (btf_type_is_int(t)) {
+		trace_seq_printf(s, btf_int_encoding(t) & BTF_INT_SIGNED ? "%ld" : "0x%lx",
+				 words[0]);
+	} else if (btf_type_is_enum(t)) {
+		func_plain_enum(s, btf, t, words[0]);
+	} else if (btf_type_is_void(t)) {
+		trace_seq_printf(s, "?0x%lx", words[0]);
+	} else {
+		trace_seq_printf(s, "(%s)[0x%lx", btf_type_str(t), words[0]);
+		for (i = 1; i * sizeof(long) < t->size && i < left; i++)
+			trace_seq_printf(s, ":0x%lx", words[i]);
+		if (i * sizeof(long) < t->size) {
+			trace_seq_puts(s, ":...]");
+			return left + 1;
+		}
+		trace_seq_putc(s, ']');
+		return i;
+	}
+	return 1;
+}
+
+/*
+ * Print arguments as Linux 7.3 does: every parameter takes the next of the first TRACE_FUNC_REGS
+ * registers, or several of them, and all bits of it are printed.
+ */
+static void func_plain_args(struct trace_seq *s, const struct func_table *table,
+			    const struct func_type *func, const unsigned long *words,
+			    unsigned int nr)
+{
+	const struct btf_type *proto = func_proto(table->btf, func->id);
+	const struct btf_param *params = btf_params(proto);
+	unsigned int i, reg = 0, strings;
+	const unsigned long *string;
+
+	if (nr < TRACE_FUNC_REGS)
+		return;
+	strings = func_strings(func, words, nr, &string);
+	for (i = 0; i < btf_type_vlen(proto) && reg <= TRACE_FUNC_REGS; i++) {
+		if (i)
+			trace_seq_puts(s, ", ");
+		if (reg == TRACE_FUNC_REGS) {
+			trace_seq_puts(s, "...");
+			break;
+		}
+		trace_seq_printf(s, "%s=", btf_name_by_offset(table->btf, params[i].name_off));
+		if (strings & BIT(reg) && func_is_string(table->btf, params[i].type)) {
+			unsigned int before = hweight8(strings & (BIT(reg) - 1));
+
+			func_print_string(s, words[reg++], (const char *)
+					  (string + before * TRACE_FUNC_STRING_WORDS));
+		} else {
+			reg += func_plain_value(s, table->btf, params[i].type, &words[reg],
+						TRACE_FUNC_REGS - reg);
+		}
+	}
+}
+
+/*
+ * Print arguments by name and type. Returns false if the function takes another number of words
+ * than was recorded: another module has been loaded to its address.
+ */
+static bool func_typed_args(struct trace_seq *s, const struct func_table *table,
 			    const struct func_type *func, const unsigned long *words,
 			    unsigned int nr)
 {
 	struct trace_btf_walk w = trace_btf_walk_args(table->btf,
 						      func_proto(table->btf, func->id));
-	unsigned int nr_values = func->words.regs + func->words.stack;
-	const unsigned long *string = words + nr_values;
-	unsigned int strings = 0;
+	const unsigned long *string;
+	unsigned int strings = func_strings(func, words, nr, &string);
 
-	if (nr != nr_values) {
-		if (nr != trace_func_nr_args(func->words))
-			return false;
-		strings = func->words.strings;
-	}
+	/* Events from before the option was set have no more than some registers. */
+	if (!strings && nr != TRACE_FUNC_REGS && nr != func->words.regs + func->words.stack)
+		return false;
 
 	trace_seq_putc(s, '(');
 	while (trace_btf_next_arg(&w)) {
@@ -514,7 +610,8 @@ static bool func_print_args(struct trace_seq *s, const struct func_table *table,
 			trace_seq_puts(s, ", ");
 		if (*name)
 			trace_seq_printf(s, "%s=", name);
-		if (!w.known || w.memory || first + w.nr > nr_values) {
+		if (!w.known || w.memory ||
+		    first + w.nr > min_t(unsigned int, nr, func->words.regs + func->words.stack)) {
 			trace_seq_puts(s, "...");
 		} else if (!w.on_stack && strings & BIT(first)) {
 			func_print_string(s, words[first], (const char *)string);
@@ -527,14 +624,14 @@ static bool func_print_args(struct trace_seq *s, const struct func_table *table,
 	return true;
 }
 
-/* Print a return value by its type. Returns false like func_print_args(). */
+/* Print a return value by its type. Returns false if too few words of it were recorded. */
 static bool func_print_return(struct trace_seq *s, const struct func_table *table,
 			      const struct func_type *func, const unsigned long *words,
 			      unsigned int nr, bool hex)
 {
 	u32 id = func_proto(table->btf, func->id)->type;
 
-	if (nr != func->words.ret)
+	if (nr < func->words.ret)
 		return false;
 	if (hex)
 		trace_btf_print_hex(s, table->btf, id, words);
@@ -555,7 +652,13 @@ static const struct func_type *func_find(unsigned long ip, const struct func_tab
 }
 NOKPROBE_SYMBOL(func_find);
 
-static bool func_print_args(struct trace_seq *s, const struct func_table *table,
+static void func_plain_args(struct trace_seq *s, const struct func_table *table,
+			    const struct func_type *func, const unsigned long *words,
+			    unsigned int nr)
+{
+}
+
+static bool func_typed_args(struct trace_seq *s, const struct func_table *table,
 			    const struct func_type *func, const unsigned long *words,
 			    unsigned int nr)
 {
@@ -582,21 +685,27 @@ void trace_func_args_put(void)
 /**
  * trace_func_words() - how many words of a function's values are to be recorded?
  * @ip:		address of the function's call to ftrace
- * @strings:	record the strings behind pointers to char, too
+ * @want:	bits of &enum trace_func_want
  *
  * Context: any, preemption disabled.
  *
  * Return: the numbers of words. They may change when a module comes or goes, or by
  * trace_func_args_put().
  */
-struct trace_func_words trace_func_words(unsigned long ip, bool strings)
+struct trace_func_words trace_func_words(unsigned long ip, unsigned int want)
 {
-	static const struct trace_func_words unknown = { .regs = NR_REG_ARGUMENTS, .ret = 1 };
+	struct trace_func_words words = { .regs = TRACE_FUNC_REGS, .ret = 1 };
 	const struct func_table *table;
-	const struct func_type *func = func_find(ip, &table);
-	struct trace_func_words words = func ? func->words : unknown;
+	const struct func_type *func;
 
-	if (!strings)
+	if (!want)
+		return words;
+	func = func_find(ip, &table);
+	if (func)
+		words = func->words;
+	else
+		words.regs = NR_REG_ARGUMENTS;
+	if (!(want & TRACE_FUNC_STRINGS))
 		words.strings = 0;
 	return words;
 }
@@ -651,46 +760,83 @@ void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 }
 NOKPROBE_SYMBOL(trace_func_args_save);
 
+/* Print arguments with all that is known of them, or in hexadecimal. */
+static void func_print_typed(struct trace_seq *s, const struct func_table *table,
+			     const struct func_type *func, const unsigned long *words,
+			     unsigned int nr)
+{
+	unsigned int i;
+
+	if (func && func_typed_args(s, table, func, words, nr))
+		return;
+	for (i = 0; i < nr; i++)
+		trace_seq_printf(s, i ? ", 0x%lx" : "(0x%lx", words[i]);
+	trace_seq_putc(s, ')');
+}
+
 /**
  * trace_func_args_print() - print arguments in parentheses
  * @s:		the sequence to print to
  * @ip:		address of the function's call to ftrace
  * @words:	the words that trace_func_args_save() recorded
- * @nr:		number of words
+ * @nr:		number of words, TRACE_FUNC_REGS at least
+ * @typed:	print them by type, not as Linux 7.3 prints them
  *
- * Prints "(name=value, ...)" if the types are known, else the words in hexadecimal. Prints nothing
- * if there are no words and it is not known that the function has no arguments: then the event
- * was recorded without them.
+ * If the type of the function is not known, "()" is printed, but all words in hexadecimal if
+ * @typed, or if no types are known at all.
  *
  * Context: any.
  */
 void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
-			   unsigned int nr)
+			   unsigned int nr, bool typed)
 {
 	const struct func_table *table;
 	const struct func_type *func;
-	unsigned int i;
 
 	preempt_disable_notrace();
 	func = func_find(ip, &table);
-	if ((!func || !func_print_args(s, table, func, words, nr)) && nr) {
-		for (i = 0; i < nr; i++)
-			trace_seq_printf(s, i ? ", 0x%lx" : "(0x%lx", words[i]);
+	if (typed || !IS_ENABLED(CONFIG_TRACE_BTF)) {
+		func_print_typed(s, table, func, words, nr);
+	} else {
+		trace_seq_putc(s, '(');
+		if (func)
+			func_plain_args(s, table, func, words, nr);
 		trace_seq_putc(s, ')');
 	}
 	preempt_enable_notrace();
 }
 
 /**
- * trace_func_return_print() - print a return value
+ * trace_func_returns() - does a function return something?
+ * @ip:		address of the function's call to ftrace
+ *
+ * Context: any.
+ *
+ * Return: false if it is known to return void.
+ */
+bool trace_func_returns(unsigned long ip)
+{
+	const struct func_table *table;
+	const struct func_type *func;
+	bool ret;
+
+	preempt_disable_notrace();
+	func = func_find(ip, &table);
+	ret = !func || func->words.ret;
+	preempt_enable_notrace();
+	return ret;
+}
+
+/**
+ * trace_func_return_print() - print a return value by its type
  * @s:		the sequence to print to
  * @ip:		address of the function's call to ftrace
  * @words:	the return registers
- * @nr:		number of words: &trace_func_words.ret at the time of the call, not 0
+ * @nr:		number of words that were recorded, not 0
  * @hex:	print in hexadecimal, whatever the type
  *
- * If the type is not known, only the first register is printed. It is taken for an error if it
- * is a small negative number of 64 or of 32 bits.
+ * If the type is not known, or needs more words than @nr, only the first register is printed. It
+ * is taken for an error if it is a small negative number of 64 or of 32 bits.
  *
  * Context: any.
  */

@@ -12,9 +12,25 @@
 struct ftrace_regs;
 struct trace_seq;
 
+/*
+ * Of each call at least this many argument registers are recorded, however many the function
+ * takes, so that an event has what it has in Linux 7.3.
+ */
+#define TRACE_FUNC_REGS		6
+
+/**
+ * enum trace_func_want - what is recorded of a call beyond TRACE_FUNC_REGS
+ * @TRACE_FUNC_TYPED:	all words of its values, which are printed by type
+ * @TRACE_FUNC_STRINGS:	all words of its arguments, and the strings behind pointers to char
+ */
+enum trace_func_want {
+	TRACE_FUNC_TYPED	= BIT(0),
+	TRACE_FUNC_STRINGS	= BIT(1),
+};
+
 /**
  * struct trace_func_words - how many words of a function's values are recorded
- * @regs:	words of arguments in registers
+ * @regs:	argument registers, TRACE_FUNC_REGS at least
  * @stack:	words of arguments on the stack
  * @ret:	words of the return value; 0 for void, 1 for a value that is returned in memory,
  *		which is not recorded
@@ -41,18 +57,19 @@ struct trace_func_words {
 #ifdef CONFIG_FUNCTION_TRACE_ARGS
 int trace_func_args_get(void);
 void trace_func_args_put(void);
-struct trace_func_words trace_func_words(unsigned long ip, bool strings);
+struct trace_func_words trace_func_words(unsigned long ip, unsigned int want);
 void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 			  struct ftrace_regs *fregs);
 void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
-			   unsigned int nr);
+			   unsigned int nr, bool typed);
+bool trace_func_returns(unsigned long ip);
 void trace_func_return_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
 			     unsigned int nr, bool hex);
 #else
 static inline int trace_func_args_get(void) { return 0; }
 static inline void trace_func_args_put(void) { }
 
-static inline struct trace_func_words trace_func_words(unsigned long ip, bool strings)
+static inline struct trace_func_words trace_func_words(unsigned long ip, unsigned int want)
 {
 	return (struct trace_func_words){ };
 }
@@ -60,7 +77,9 @@ static inline struct trace_func_words trace_func_words(unsigned long ip, bool st
 static inline void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 					struct ftrace_regs *fregs) { }
 static inline void trace_func_args_print(struct trace_seq *s, unsigned long ip,
-					 const unsigned long *words, unsigned int nr) { }
+					 const unsigned long *words, unsigned int nr,
+					 bool typed) { }
+static inline bool trace_func_returns(unsigned long ip) { return true; }
 static inline void trace_func_return_print(struct trace_seq *s, unsigned long ip,
 					   const unsigned long *words, unsigned int nr, bool hex)
 { }

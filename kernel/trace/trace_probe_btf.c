@@ -18,21 +18,21 @@
 /**
  * struct btf_expr - the state while an expression is parsed from left to right
  * @btf:	the BTF that has the types
- * @code:	the last fetch instruction that was written
- * @end:	first element behind the array of fetch instructions
  * @type:	id of the type of what was parsed so far
  * @bits:	offset for the last instruction, in bits; not written to it yet
  * @bit_size:	size in bits if the last member was a bitfield, else 0
  * @deref:	the last instruction is a FETCH_OP_DEREF
+ * @column:	column of the part that was parsed last, for errors
+ * @pointee:	what was parsed so far is a pointer, and @type is that of what it points to
  */
 struct btf_expr {
 	const struct btf	*btf;
-	struct fetch_insn	*code;
-	struct fetch_insn	*end;
 	u32			type;
 	u32			bits;
 	u32			bit_size;
 	bool			deref;
+	bool			pointee;
+	int			column;
 };
 
 /* The BTF_KIND_FUNC_PROTO of the function, or NULL if it is not known. */
@@ -43,17 +43,35 @@ static const struct btf_type *btf_proto(struct traceprobe_parse_context *ctx)
 	return ctx->func.btf ? ctx->func.proto : NULL;
 }
 
+/* Walk the parameters that are arguments of the event. */
+static struct trace_btf_walk btf_walk_args(struct traceprobe_parse_context *ctx)
+{
+	const struct btf_type *proto = btf_proto(ctx);
+	struct trace_btf_walk w = trace_btf_walk_args(ctx->func.btf, proto);
+	unsigned int i;
+
+	for (i = 0; i < ctx->hidden_params; i++)
+		trace_btf_next_arg(&w);
+	return w;
+}
+
 /*
  * Fetch a word of the "..." of a function. @number is that of the argument, each of which is taken
  * for one word, as it has no type.
  */
-static int btf_fetch_variable(struct traceprobe_parse_context *ctx, struct fetch_insn *code,
+static int btf_fetch_variable(struct traceprobe_parse_context *ctx,
 			      const struct trace_btf_walk *w, unsigned int number)
 {
 	unsigned int nr = w->regs + number - w->number;
 
 	/* For FETCH_OP_ARG, the words of the stack follow the registers. */
-	return traceprobe_fetch_arg(ctx, code, nr < NR_REG_ARGUMENTS ? nr : nr + w->stack);
+	return traceprobe_fetch_arg(ctx, nr < NR_REG_ARGUMENTS ? nr : nr + w->stack);
+}
+
+/* Is the parameter that the walk is at a value of one word? */
+static bool btf_in_one_word(const struct trace_btf_walk *w)
+{
+	return w->known && w->nr == 1 && !w->memory;
 }
 
 /* Begin an expression with the parameter that the walk is at. @offs is the column for errors. */
@@ -62,7 +80,7 @@ static int btf_use_param(struct traceprobe_parse_context *ctx, const struct trac
 {
 	bool is_struct = btf_type_is_struct(btf_type_skip_modifiers(w->btf, w->type, NULL));
 
-	if (is_struct && !numbered) {
+	if (is_struct && !numbered && !btf_in_one_word(w)) {
 		trace_probe_log_err(offs, NOSUP_DAT_ARG);
 		return -EINVAL;
 	}
@@ -72,14 +90,14 @@ static int btf_use_param(struct traceprobe_parse_context *ctx, const struct trac
 		return -EINVAL;
 	}
 	e->type = w->type;
-	return traceprobe_fetch_arg(ctx, e->code, w->first + (w->on_stack ? NR_REG_ARGUMENTS : 0));
+	return traceprobe_fetch_arg(ctx, w->first + (w->on_stack ? NR_REG_ARGUMENTS : 0));
 }
 
 /* Begin an expression with the function's parameter @name. @offs is the column for errors. */
 static int btf_find_param(struct traceprobe_parse_context *ctx, const char *name,
 			  struct btf_expr *e, int offs)
 {
-	struct trace_btf_walk w = trace_btf_walk_args(e->btf, btf_proto(ctx));
+	struct trace_btf_walk w = btf_walk_args(ctx);
 	bool numbered = str_has_prefix(name, "$arg");
 	unsigned int number = 0;
 
@@ -87,16 +105,18 @@ static int btf_find_param(struct traceprobe_parse_context *ctx, const char *name
 		trace_probe_log_err(offs, BAD_VAR);
 		return -EINVAL;
 	}
+	if (numbered && (!number || number > PARAM_MAX_STACK)) {
+		trace_probe_log_err(offs, BAD_ARG_NUM);
+		return -EINVAL;
+	}
+	number += ctx->hidden_params;
 	while (trace_btf_next_arg(&w)) {
 		if (!w.type && !w.lost && number >= w.number && number <= PARAM_MAX_STACK)
-			return btf_fetch_variable(ctx, e->code, &w, number);
+			return btf_fetch_variable(ctx, &w, number);
 		if (numbered ? number == w.number : !strcmp(trace_btf_arg_name(&w), name))
 			return btf_use_param(ctx, &w, numbered, e, offs);
 	}
-	if (numbered)
-		trace_probe_log_err(offs, BAD_ARG_NUM);
-	else
-		trace_probe_log_err(offs, NO_BTFARG);
+	trace_probe_log_err(offs, NO_BTFARG);
 	return -EINVAL;
 }
 
@@ -114,7 +134,7 @@ static int btf_use_retval(struct traceprobe_parse_context *ctx, struct btf_expr 
 		trace_probe_log_err(offs, NO_RETVAL);
 		return -EINVAL;
 	}
-	e->code->op = FETCH_OP_RETVAL;
+	ctx->code->op = FETCH_OP_RETVAL;
 	if (class == TRACE_BTF_REGS) {
 		e->type = proto->type;
 		return 0;
@@ -126,28 +146,82 @@ static int btf_use_retval(struct traceprobe_parse_context *ctx, struct btf_expr 
 	return -EINVAL;
 }
 
+/* Begin an expression with a pointer to the structure @name. */
+static int btf_point_to(struct traceprobe_parse_context *ctx, const char *name,
+			struct btf_expr *e)
+{
+	struct btf *btf;
+	s32 id;
+
+	/* There are structures without a name. */
+	id = *name ? bpf_find_btf_id(name, BTF_KIND_STRUCT, &btf) : -ENOENT;
+	if (id < 0)
+		return -ENOENT;
+	traceprobe_finish_arg(ctx);
+	ctx->struct_btf = btf;
+	e->btf = btf;
+	e->type = id;
+	e->pointee = true;
+	return 0;
+}
+
+/* Begin an expression with "$current->". */
+static int btf_use_current(struct traceprobe_parse_context *ctx, struct btf_expr *e, char op,
+			   int offs)
+{
+	if (op != '-') {
+		trace_probe_log_err(offs, BAD_VAR);
+		return -EINVAL;
+	}
+	if (btf_point_to(ctx, "task_struct", e)) {
+		trace_probe_log_err(offs, NO_BTF_ENTRY);
+		return -EINVAL;
+	}
+	ctx->code->op = FETCH_OP_CURRENT;
+	return 0;
+}
+
+/* Begin an expression with its first part. @op is what follows, @offs is the column for errors. */
+static int btf_begin(struct traceprobe_parse_context *ctx, const char *name, struct btf_expr *e,
+		     char op, int offs)
+{
+	if (!strcmp(name, "$current"))
+		return btf_use_current(ctx, e, op, offs);
+	if (*name == '$' && strcmp(name, "$retval") && !str_has_prefix(name, "$arg")) {
+		trace_probe_log_err(offs, BAD_VAR);
+		return -EINVAL;
+	}
+	if (!btf_proto(ctx)) {
+		trace_probe_log_err(offs, NO_BTF_ENTRY);
+		return -EINVAL;
+	}
+	e->btf = ctx->func.btf;
+	if (*name == '$' && !str_has_prefix(name, "$arg"))
+		return btf_use_retval(ctx, e, offs);
+	return btf_find_param(ctx, name, e, offs);
+}
+
 /* Parse "->": what was parsed so far must be a pointer to a struct or union. */
-static int btf_follow(struct btf_expr *e, int offs)
+static int btf_follow(struct traceprobe_parse_context *ctx, struct btf_expr *e, int offs)
 {
 	const struct btf_type *t = btf_type_skip_modifiers(e->btf, e->type, NULL);
 
-	if (t && btf_type_is_ptr(t)) {
-		e->type = t->type;
+	if (!e->pointee) {
+		e->type = t && btf_type_is_ptr(t) ? t->type : 0;
 		t = btf_type_skip_modifiers(e->btf, e->type, NULL);
-	} else {
-		t = NULL;
 	}
+	e->pointee = false;
 	if (!t || !btf_type_is_struct(t)) {
 		trace_probe_log_err(offs, NO_PTR_STRCT);
 		return -EINVAL;
 	}
 	if (e->deref)
-		e->code->offset = e->bits / BITS_PER_BYTE;
-	if (++e->code == e->end) {
+		ctx->code->offset = e->bits / BITS_PER_BYTE;
+	if (++ctx->code == ctx->end) {
 		trace_probe_log_err(offs, TOO_MANY_OPS);
 		return -EINVAL;
 	}
-	e->code->op = FETCH_OP_DEREF;
+	ctx->code->op = FETCH_OP_DEREF;
 	e->deref = true;
 	e->bits = 0;
 	return 0;
@@ -163,10 +237,12 @@ static int btf_enter(struct btf_expr *e, const char *name, int offs)
 		trace_probe_log_err(offs, NOSUP_DAT_ARG);
 		return -EINVAL;
 	}
-	if (!trace_btf_find_member(e->btf, e->type, name, &m)) {
+	/* Members without a name have others in them, and are none by themselves. */
+	if (!*name || !trace_btf_find_member(e->btf, e->type, name, &m)) {
 		trace_probe_log_err(offs, NO_BTF_FIELD);
 		return -EINVAL;
 	}
+	e->column = offs;
 	e->type = m.type;
 	e->bits += m.offset;
 	e->bit_size = m.size;
@@ -184,13 +260,15 @@ static bool btf_is_signed(const struct btf_type *t)
  * Complete the last instruction with the offset of the last member: in bytes, or for a bitfield
  * in units of its type, plus the offset in bits within that unit.
  */
-static int btf_finish(struct btf_expr *e, struct traceprobe_parse_context *ctx, int offs)
+static int btf_finish(struct btf_expr *e, struct traceprobe_parse_context *ctx)
 {
 	const struct btf_type *t = btf_type_skip_modifiers(e->btf, e->type, NULL);
 	int size = trace_btf_size(e->btf, e->type);
 	unsigned int unit = BITS_PER_BYTE;
 
-	ctx->type = e->type;
+	ctx->btf_type = e->type;
+	ctx->btf = e->btf;
+	ctx->btf_offset = e->column;
 	ctx->array = btf_is_array(t);
 	ctx->is_signed = btf_is_signed(t);
 	ctx->bit_offset = 0;
@@ -203,13 +281,126 @@ static int btf_finish(struct btf_expr *e, struct traceprobe_parse_context *ctx, 
 		unit *= size;
 		/* In a packed struct a bitfield may be in two units, which cannot be fetched. */
 		if (e->bits % unit + e->bit_size > unit) {
-			trace_probe_log_err(offs, BAD_BITFIELD);
+			trace_probe_log_err(e->column, BAD_BITFIELD);
 			return -EINVAL;
 		}
 		ctx->bit_offset = e->bits % unit;
 	}
-	e->code->offset = e->bits / unit * (unit / BITS_PER_BYTE);
+	ctx->code->offset = e->bits / unit * (unit / BITS_PER_BYTE);
 	return 0;
+}
+
+/*
+ * Cut the part of an expression at *@text from what follows. Set @op to the operator behind it, '.'
+ * or the '-' of "->", and *@text to the next part; @op is 0 behind the last one.
+ */
+static int btf_split(char **text, char *op, int offs)
+{
+	char *begin = *text;
+
+	*op = 0;
+	*text = strpbrk(begin, "-.");
+	if (!*text) {
+		*text = begin + strlen(begin);
+		return 0;
+	}
+	*op = **text;
+	*(*text)++ = '\0';
+	if (*op == '-' && *(*text)++ != '>') {
+		trace_probe_log_err(offs + *text - 2 - begin, BAD_HYPHEN);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Parse the members that follow what was parsed so far and @op. @offs is the column of @text. */
+static int btf_parse_members(struct traceprobe_parse_context *ctx, struct btf_expr *e, char op,
+			     char *text, int offs)
+{
+	while (op) {
+		char *member = text;
+		int ret = 0;
+
+		if (op == '-')
+			ret = btf_follow(ctx, e, offs);
+		if (!ret)
+			ret = btf_split(&text, &op, offs);
+		if (!ret)
+			ret = btf_enter(e, member, offs);
+		if (ret)
+			return ret;
+		offs += text - member;
+	}
+	return 0;
+}
+
+/*
+ * Find how far in the structure, in bytes, that @e begins with the member is that a cast names. It
+ * may be a member of members. @offs is the column for errors.
+ */
+static int btf_find_cast_member(struct traceprobe_parse_context *ctx, const struct btf_expr *begin,
+				char *member, int offs)
+{
+	/* As if the structure had been read, to look at members only. */
+	struct btf_expr e = { .btf = begin->btf, .type = begin->type, .deref = true };
+	char *next = member, op = '.';
+
+	while (op == '.') {
+		int ret;
+
+		offs += next - member;
+		member = next;
+		ret = btf_split(&next, &op, offs) ?: btf_enter(&e, member, offs);
+		if (ret)
+			return ret;
+	}
+	if (e.bits % BITS_PER_BYTE || e.bit_size) {
+		trace_probe_log_err(offs, TYPECAST_NOT_ALIGNED);
+		return -EINVAL;
+	}
+	if (op) {
+		trace_probe_log_err(offs + strlen(member), TYPECAST_BAD_ARROW);
+		return -EINVAL;
+	}
+	return e.bits / BITS_PER_BYTE;
+}
+
+/**
+ * traceprobe_parse_cast() - take what was parsed for a pointer to a structure, and parse members
+ * @type:	"STRUCT" or "STRUCT,MEMBER"; with MEMBER, the pointer is to that member of STRUCT.
+ *		It is modified
+ * @members:	"MEMBER.MEMBER->...", what follows the first "->", in the same text as @type
+ * @ctx:	the context, which gets the fetch instructions and the type of the expression
+ * @offs:	column of @type in the definition, for errors
+ *
+ * Return: 0; -EINVAL, with the reason in the error log.
+ */
+int traceprobe_parse_cast(char *type, char *members, struct traceprobe_parse_context *ctx,
+			  int offs)
+{
+	struct fetch_insn *pointer = ctx->code;
+	char *member = strchr(type, ',');
+	struct btf_expr e = { };
+	int ret, offset = 0;
+
+	if (member)
+		*member++ = '\0';
+	if (btf_point_to(ctx, type, &e)) {
+		trace_probe_log_err(offs, NO_PTR_STRCT);
+		return -EINVAL;
+	}
+	if (member) {
+		offset = btf_find_cast_member(ctx, &e, member, offs + member - type);
+		if (offset < 0)
+			return offset;
+	}
+	ret = btf_parse_members(ctx, &e, '-', members, offs + members - type);
+	if (!ret)
+		ret = btf_finish(&e, ctx);
+	/* The first instruction for the members begins at the pointer. */
+	if (!ret)
+		pointer[1].offset -= offset;
+	return ret;
 }
 
 /**
@@ -226,61 +417,34 @@ bool traceprobe_btf_knows(const char *arg, struct traceprobe_parse_context *ctx)
 
 /**
  * traceprobe_parse_btf() - parse "NAME" or "NAME->MEMBER.MEMBER->..."
- * @arg:	the text, which is modified; NAME may be $argN or $retval
- * @pcode:	the first fetch instruction to use; set to the last one that was used
- * @end:	first element behind the array of fetch instructions
- * @ctx:	gets the type of the expression
+ * @arg:	the text, which is modified; NAME may be $argN, $retval or $current
+ * @ctx:	the context, which gets the fetch instructions and the type of the expression
  * @offs:	column of @arg in the definition, for errors
  *
  * Return: 0; -EINVAL, with the reason in the error log.
  */
-int traceprobe_parse_btf(char *arg, struct fetch_insn **pcode, struct fetch_insn *end,
-			 struct traceprobe_parse_context *ctx, int offs)
+int traceprobe_parse_btf(char *arg, struct traceprobe_parse_context *ctx, int offs)
 {
-	struct btf_expr e = { .code = *pcode, .end = end };
-	char *begin = arg, *next, op = 0;
+	struct btf_expr e = { .column = offs };
+	char *name = arg;
+	char op;
 	int ret;
 
-	if (!btf_proto(ctx)) {
-		trace_probe_log_err(offs, NO_BTF_ENTRY);
-		return -EINVAL;
-	}
-	e.btf = ctx->func.btf;
-	for (; arg; arg = next) {
-		char sign = 0;
-
-		next = strpbrk(arg, "-.");
-		if (next) {
-			sign = *next;
-			*next++ = '\0';
-			if (sign == '-' && *next++ != '>') {
-				trace_probe_log_err(offs + next - 2 - begin, BAD_HYPHEN);
-				return -EINVAL;
-			}
-		}
-		if (op)
-			ret = btf_enter(&e, arg, offs + arg - begin);
-		else if (!strcmp(arg, "$retval"))
-			ret = btf_use_retval(ctx, &e, offs);
-		else
-			ret = btf_find_param(ctx, arg, &e, offs);
-		if (!ret && sign == '-')
-			ret = btf_follow(&e, offs + arg - begin);
-		if (ret)
-			return ret;
-		op = sign;
-	}
-	*pcode = e.code;
-	return btf_finish(&e, ctx, offs);
+	ret = btf_split(&arg, &op, offs);
+	if (!ret)
+		ret = btf_begin(ctx, name, &e, op, offs);
+	if (!ret)
+		ret = btf_parse_members(ctx, &e, op, arg, offs + arg - name);
+	return ret ?: btf_finish(&e, ctx);
 }
 
 /**
  * traceprobe_btf_type() - the fetch type of the expression that was parsed last
- * @ctx:	the context it was parsed with; &traceprobe_parse_context.type is not 0
+ * @ctx:	the context it was parsed with; &traceprobe_parse_context.btf_type is not 0
  * @member:	it is a member and not an argument or a return value
  *
- * Return: name of the fetch type; NULL for an array, for a structure that is a member, and for
- * numbers of more than 64 bits.
+ * Return: name of the fetch type; NULL for an array, for a structure that is a member and not
+ * of the size of a number, and for numbers of more than 64 bits.
  */
 const char *traceprobe_btf_type(struct traceprobe_parse_context *ctx, bool member)
 {
@@ -289,27 +453,34 @@ const char *traceprobe_btf_type(struct traceprobe_parse_context *ctx, bool membe
 		{ "s8", "s16", "s32", "s64" },
 		{ "x8", "x16", "x32", "x64" },
 	};
-	const struct btf_type *t = btf_type_skip_modifiers(ctx->func.btf, ctx->type, NULL);
+	const struct btf_type *t = btf_type_skip_modifiers(ctx->btf, ctx->btf_type, NULL);
 
-	if (btf_type_is_ptr(t) || btf_enum_is_cut(t))
+	if (btf_type_is_ptr(t))
 		return "x64";
-	if (btf_type_is_small_int(t) || btf_is_any_enum(t))
+	/* Enums are as int is, or long. The value of a smaller one is extended. */
+	if (btf_is_any_enum(t))
+		return t->size > sizeof(s32) ? "s64" : "s32";
+	if (btf_type_is_small_int(t))
 		return names[ctx->is_signed][ilog2(t->size)];
-	/* The words of a structure are hexadecimal; it may be of any size. */
-	if (btf_type_is_struct(t) && !member)
+	/*
+	 * The words of a structure are hexadecimal. In registers it may be of any size, but
+	 * behind a member there may be other ones.
+	 */
+	if (btf_type_is_struct(t) &&
+	    (!member || (is_power_of_2(t->size) && t->size <= sizeof(long))))
 		return names[2][order_base_2(min_t(u32, t->size, sizeof(long)))];
 	return NULL;
 }
 
 /**
  * traceprobe_btf_is_string() - can the expression that was parsed last be a string?
- * @ctx:	the context it was parsed with; &traceprobe_parse_context.type is not 0
+ * @ctx:	the context it was parsed with; &traceprobe_parse_context.btf_type is not 0
  *
  * Return: true if it is a pointer to, or an array of, integers of one byte.
  */
 bool traceprobe_btf_is_string(struct traceprobe_parse_context *ctx)
 {
-	const struct btf_type *t = btf_type_skip_modifiers(ctx->func.btf, ctx->type, NULL);
+	const struct btf_type *t = btf_type_skip_modifiers(ctx->btf, ctx->btf_type, NULL);
 	u32 id;
 
 	if (btf_type_is_ptr(t))
@@ -318,103 +489,162 @@ bool traceprobe_btf_is_string(struct traceprobe_parse_context *ctx)
 		id = btf_array(t)->type;
 	else
 		return false;
-	t = btf_type_skip_modifiers(ctx->func.btf, id, NULL);
+	t = btf_type_skip_modifiers(ctx->btf, id, NULL);
 	return t && btf_type_is_int(t) && t->size == 1;
 }
 
 /*
- * Fill @to with "name=name" for each argument that takes one word. Returns their number; -E2BIG
- * if they are more than @room; -ENOMEM.
+ * Fill @to with the name of each argument that takes one word, or "argN=$argN" if it has none.
+ * Returns their number; -E2BIG if they are more than @room; -ENOMEM.
  */
 static int btf_list_args(struct traceprobe_parse_context *ctx, const char **to, int room)
 {
-	struct trace_btf_walk w = trace_btf_walk_args(ctx->func.btf, btf_proto(ctx));
+	struct trace_btf_walk w = btf_walk_args(ctx);
 	int nr = 0;
 
 	while (trace_btf_next_arg(&w)) {
 		const char *name = trace_btf_arg_name(&w);
 
-		if (!w.known || w.nr != 1 || w.memory ||
-		    btf_type_is_struct(btf_type_skip_modifiers(w.btf, w.type, NULL)))
+		if (!btf_in_one_word(&w))
 			continue;
 		if (nr == room)
 			return -E2BIG;
 		if (*name)
-			to[nr] = kasprintf(GFP_KERNEL, "%s=%s", name, name);
+			to[nr] = kstrdup(name, GFP_KERNEL);
 		else
-			to[nr] = kasprintf(GFP_KERNEL, "arg%u=$arg%u", w.number, w.number);
+			to[nr] = kasprintf(GFP_KERNEL, "arg%u=$arg%u", w.number - ctx->hidden_params,
+					   w.number - ctx->hidden_params);
 		if (!to[nr++])
 			return -ENOMEM;
 	}
 	return nr;
 }
 
+/*
+ * Copy an argument of the event. If it is $argN or $argN:TYPE, give it the name of the function's
+ * parameter, also in place of $argN if possible. Returns NULL if there is no memory.
+ */
+static const char *btf_copy_arg(struct traceprobe_parse_context *ctx, const char *arg)
+{
+	struct trace_btf_walk w = btf_walk_args(ctx);
+	unsigned int number;
+	const char *name;
+	int len;
+
+	if (sscanf(arg, "$arg%u%n", &number, &len) == 1 && (!arg[len] || arg[len] == ':')) {
+		while (trace_btf_next_arg(&w)) {
+			name = trace_btf_arg_name(&w);
+			if (w.number != number + ctx->hidden_params || !*name)
+				continue;
+			if (btf_in_one_word(&w))
+				return kasprintf(GFP_KERNEL, "%s%s", name, arg + len);
+			return kasprintf(GFP_KERNEL, "%s=%s", name, arg);
+		}
+	}
+	return kstrdup(arg, GFP_KERNEL);
+}
+
+/*
+ * Find the arguments of the event that begin with "$arg". Returns their number, and in @star the
+ * index of $arg*, or 0; -EINVAL with the reason in the error log.
+ */
+static int find_arg_vars(int argc, const char **argv, struct traceprobe_parse_context *ctx,
+			 int *star)
+{
+	int i, nr = 0;
+
+	*star = 0;
+	for (i = 2; i < argc; i++) {
+		if (!str_has_prefix(argv[i], "$arg"))
+			continue;
+		trace_probe_log_set_index(i);
+		if (!(ctx->flags & (TPARG_FL_FENTRY | TPARG_FL_RETURN))) {
+			trace_probe_log_err(0, NOFENTRY_ARGS);
+			return -EINVAL;
+		}
+		nr++;
+		if (strcmp(argv[i], "$arg*"))
+			continue;
+		if (*star) {
+			trace_probe_log_err(0, DOUBLE_ARGS);
+			return -EINVAL;
+		}
+		*star = i;
+	}
+	return nr;
+}
+
+/*
+ * Fill @to, which has room for @room elements, with the elements of @argv. Returns their number;
+ * -EINVAL with the reason in the error log; -ENOMEM.
+ */
+static int btf_copy_args(struct traceprobe_parse_context *ctx, const char **to, int room,
+			 int argc, const char **argv, int star)
+{
+	int i, nr = 0, ret;
+
+	for (i = 0; i < argc; i++) {
+		if (!star || i != star) {
+			to[nr] = btf_copy_arg(ctx, argv[i]);
+			if (!to[nr++])
+				return -ENOMEM;
+			continue;
+		}
+		ret = btf_list_args(ctx, to + nr, room - (argc - 1));
+		if (ret == -E2BIG) {
+			trace_probe_log_set_index(i);
+			trace_probe_log_err(0, ARGS_2LONG);
+			ret = -EINVAL;
+		}
+		if (ret < 0)
+			return ret;
+		nr += ret;
+	}
+	return nr;
+}
+
 /**
- * traceprobe_expand_args() - replace $arg* by all arguments of the function
+ * traceprobe_expand_args() - replace $arg* by all arguments of the function, $argN by its name
  * @argc:	number of elements of @argv; set to that of the array that is returned
  * @argv:	the definition of the event, whose arguments begin at the third element
  * @ctx:	the context, with the function
  * @ret:	if NULL is returned, set to -ENOMEM, or to -EINVAL with the reason in the error
  *		log
  *
- * Arguments that are structures passed by value are left out.
+ * Arguments that are structures of more than a word, passed by value, are left out of $arg*.
  *
- * Return: @argv if there is no $arg*, else an array that replaces it. The caller must call
- * traceprobe_free_args() for it.
+ * Return: @argv if there is nothing to replace, else an array that replaces it. The caller must
+ * call traceprobe_free_args() for it.
  */
 const char **traceprobe_expand_args(int *argc, const char **argv,
 				    struct traceprobe_parse_context *ctx, int *ret)
 {
+	int room = max(*argc, MAX_TRACE_ARGS + 2), nr, star;
 	const char **expanded;
-	int i, at = -1, nr;
 
-	for (i = 2; i < *argc; i++) {
-		if (strcmp(argv[i], "$arg*"))
-			continue;
-		trace_probe_log_set_index(i);
-		*ret = -EINVAL;
-		if (at >= 0) {
-			trace_probe_log_err(0, DOUBLE_ARGS);
-			return NULL;
-		}
-		if (!(ctx->flags & (TPARG_FL_FENTRY | TPARG_FL_RETURN))) {
-			trace_probe_log_err(0, NOFENTRY_ARGS);
-			return NULL;
-		}
-		if (!btf_proto(ctx)) {
-			trace_probe_log_err(0, NO_BTF_ENTRY);
-			return NULL;
-		}
-		at = i;
-	}
-	if (at < 0)
+	nr = find_arg_vars(*argc, argv, ctx, &star);
+	if (!nr)
 		return argv;
-
-	*ret = -ENOMEM;
-	expanded = kcalloc(*argc + MAX_TRACE_ARGS, sizeof(*expanded), GFP_KERNEL);
-	if (!expanded)
-		return NULL;
-	nr = btf_list_args(ctx, expanded + at, MAX_TRACE_ARGS + 2 - *argc + 1);
 	if (nr < 0) {
-		if (nr == -E2BIG) {
-			trace_probe_log_set_index(at);
-			trace_probe_log_err(0, ARGS_2LONG);
-			*ret = -EINVAL;
-		}
-		traceprobe_free_args(expanded, *argc + MAX_TRACE_ARGS, NULL);
+		*ret = nr;
 		return NULL;
 	}
-	for (i = 0; i < *argc; i++) {
-		if (i != at)
-			expanded[i < at ? i : i + nr - 1] = kstrdup(argv[i], GFP_KERNEL);
+	if (!btf_proto(ctx)) {
+		if (!star)
+			return argv;
+		trace_probe_log_set_index(star);
+		trace_probe_log_err(0, NO_BTF_ENTRY);
+		*ret = -EINVAL;
+		return NULL;
 	}
-	*argc += nr - 1;
-	for (i = 0; i < *argc; i++) {
-		if (!expanded[i]) {
-			traceprobe_free_args(expanded, *argc, NULL);
-			return NULL;
-		}
+	expanded = kcalloc(room, sizeof(*expanded), GFP_KERNEL);
+	nr = expanded ? btf_copy_args(ctx, expanded, room, *argc, argv, star) : -ENOMEM;
+	if (nr < 0) {
+		traceprobe_free_args(expanded, room, NULL);
+		*ret = nr;
+		return NULL;
 	}
+	*argc = nr;
 	return expanded;
 }
 
@@ -433,6 +663,17 @@ void traceprobe_free_args(const char **expanded, int argc, const char **argv)
 	for (i = 0; i < argc; i++)
 		kfree(expanded[i]);
 	kfree(expanded);
+}
+
+/**
+ * traceprobe_finish_arg() - release what a context holds for the argument at hand
+ * @ctx:	the context
+ */
+void traceprobe_finish_arg(struct traceprobe_parse_context *ctx)
+{
+	if (ctx->struct_btf)
+		btf_put(ctx->struct_btf);
+	ctx->struct_btf = NULL;
 }
 
 /**

@@ -33,8 +33,8 @@ same "do_nanosleep in the buffer with function" "$(grep '^ *functions:' "$W/repo
 same "exits in the buffer with events" "$(grep '^ *events:' "$W/report" | grep -c 'sched_process_exit:.* comm=calls')" 4
 same "graph entries in the other buffers" "$(grep -E '^ *(functions|events):' "$W/report" | grep -c funcgraph)" 0
 
-# Arguments and return values: raw pages are spliced, and fields that trace-cmd does not know
-# do not keep it from showing what it knows.
+# Arguments and return values: the fields have the names of the newest kernel, by which trace-cmd
+# prints them with -R.
 trace-cmd record -o "$W/args.dat" -p function_graph -O funcgraph-args -O funcgraph-retval -l $F \
 	-B functions -p function -O func-args -O func-args-strings -l do_nanosleep \
 	calls 3 20 5 >"$W/record" 2>&1 || { cat "$W/record"; fail "record with arguments"; }
@@ -42,11 +42,12 @@ trace-cmd report "$W/args.dat" >"$W/report" 2>/dev/null || fail "report with arg
 sed 's/^ *functions: *//; s/^ *//' "$W/report" >"$W/lines"
 same "calls of $F with arguments" "$(lines "$W/lines" calls "funcgraph_(entry|exit): .*\\| +$F\\(\\);|funcgraph_entry: .* $F\\(\\) \\{")" $n
 same "do_nanosleep with arguments" "$(grep '^ *functions:' "$W/report" | grep -c 'function: *do_nanosleep')" $n
-trace-cmd report -R "$W/args.dat" 2>/dev/null | grep -c 'values=\|args=' >"$W/raw" || :
-echo "raw lines with the new fields: $(cat "$W/raw")"
+trace-cmd report -R "$W/args.dat" 2>/dev/null >"$W/raw" || :
+grep -m 3 'args=\|retval=' "$W/raw"
+same "return values by name" "$(grep -c 'funcgraph_exit: .*retval=' "$W/raw")" $n
 trace-cmd reset >/dev/null 2>&1
 
-# A call within which nothing is traced is one event, of which trace-cmd shows the closing line.
+# A call within which nothing is traced is one event, which trace-cmd prints by its fields.
 if [ -e $T/options/funcgraph-leaf ]; then
 	trace-cmd record -o "$W/leaf.dat" -p function_graph -O funcgraph-leaf -l $F -l do_nanosleep \
 		calls 3 20 5 >"$W/record" 2>&1 || { cat "$W/record"; fail "record with funcgraph-leaf"; }
@@ -54,7 +55,8 @@ if [ -e $T/options/funcgraph-leaf ]; then
 	sed -n 1,6p "$W/report"
 	same "leaf: entries of $F" "$(lines "$W/report" calls "funcgraph_entry: .*\\| +$F\\(\\) \\{")" $n
 	same "leaf: entries of do_nanosleep" "$(lines "$W/report" calls 'funcgraph_entry: .*do_nanosleep')" 0
-	same "leaf: returns of both" "$(lines "$W/report" calls 'funcgraph_exit: ')" $((2 * n))
+	same "leaf: calls of do_nanosleep" "$(lines "$W/report" calls 'funcgraph_leaf: ')" $n
+	same "leaf: returns of $F" "$(lines "$W/report" calls 'funcgraph_exit: ')" $n
 	trace-cmd reset >/dev/null 2>&1
 	echo 0 >$T/options/funcgraph-leaf
 fi

@@ -1,0 +1,1076 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Events on functions and on tracepoints.
+ *
+ * An event on functions is an fprobe, on one function or on all that match a pattern. An event on
+ * a tracepoint is an fprobe on the tracepoint's stub, &tracepoint.probestub: a function that gets
+ * the tracepoint's arguments and does nothing with them. It is registered as a probe of the
+ * tracepoint while such an event is on.
+ *
+ * event_mutex is held while an event is registered, enabled, disabled and removed, and by the
+ * notifiers below while a module comes or goes. So what is found in a module that is not going
+ * stays there until the mutex is released, see unless_going().
+ */
+#define pr_fmt(fmt)	"trace_fprobe: " fmt
+
+#include <linux/bpf.h>
+#include <linux/ctype.h>
+#include <linux/fprobe.h>
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/security.h>
+#include <linux/tracepoint.h>
+
+#include "fgraph_internal.h"
+#include "ftrace_internal.h"
+#include "trace_dynevent.h"
+#include "trace_probe.h"
+
+#define FPROBE_EVENT_SYSTEM	"fprobes"
+#define TRACEPOINT_EVENT_SYSTEM	"tracepoints"
+
+/* Bytes that an event may keep of each entry; as many as those of kretprobes. */
+#define MAX_KEPT_SIZE		4096
+
+#define STUB_PREFIX		"__probestub_"
+
+static int trace_fprobe_create(const char *raw_command);
+static int trace_fprobe_show(struct seq_file *m, struct dyn_event *ev);
+static int trace_fprobe_release(struct dyn_event *ev);
+static bool trace_fprobe_is_busy(struct dyn_event *ev);
+static bool trace_fprobe_match(const char *system, const char *event, int argc, const char **argv,
+			       struct dyn_event *ev);
+
+static struct dyn_event_operations trace_fprobe_ops = {
+	.create	 = trace_fprobe_create,
+	.show	 = trace_fprobe_show,
+	.is_busy = trace_fprobe_is_busy,
+	.free	 = trace_fprobe_release,
+	.match	 = trace_fprobe_match,
+};
+
+/**
+ * struct trace_fprobe - an event on functions or on a tracepoint
+ * @devent:	its place in the list of all dynamic events
+ * @fp:		the fprobe, registered if @started
+ * @place:	what the event is on, as it was defined: a function, a pattern or a tracepoint
+ * @target:	the function, with the name of its module, if the event is on just that one;
+ *		NULL if it is on all functions that match @place, or on a tracepoint
+ * @is_return:	is it at the return of the functions?
+ * @is_tracepoint: is it on a tracepoint?
+ * @started:	is @fp registered?
+ * @tpoint:	the tracepoint, if @started; may be in a module
+ * @maxactive:	the number after "f", or 0. It is the size of a pool where fprobes need one
+ * @kept_size:	bytes that are kept of each entry, for the return
+ * @missed:	calls that were missed before @fp was registered the last time
+ * @nhit:	calls that were recorded, for each CPU
+ * @tp:		the probe
+ */
+struct trace_fprobe {
+	struct dyn_event	devent;
+	struct fprobe		fp;
+	char			*place;
+	char			*target;
+	bool			is_return;
+	bool			is_tracepoint;
+	bool			started;
+	struct tracepoint	*tpoint;
+	int			maxactive;
+	unsigned int		kept_size;
+	unsigned long		missed;
+	unsigned long __percpu	*nhit;
+	struct trace_probe	tp;
+};
+
+static bool is_trace_fprobe(struct dyn_event *ev)
+{
+	return ev->ops == &trace_fprobe_ops;
+}
+
+static struct trace_fprobe *to_trace_fprobe(struct dyn_event *ev)
+{
+	return container_of(ev, struct trace_fprobe, devent);
+}
+
+/**
+ * for_each_trace_fprobe - iterate over the events on functions and tracepoints
+ * @pos:	the struct trace_fprobe * for each event
+ * @dpos:	the struct dyn_event * to use as a loop cursor
+ */
+#define for_each_trace_fprobe(pos, dpos)	\
+	for_each_dyn_event(dpos)		\
+		if (is_trace_fprobe(dpos) && (pos = to_trace_fprobe(dpos)))
+
+static struct trace_fprobe *trace_fprobe_of(struct trace_probe *tp)
+{
+	return container_of(tp, struct trace_fprobe, tp);
+}
+
+/* Handlers: any context that ftrace is called in, with preemption off. */
+
+#ifdef CONFIG_PERF_EVENTS
+static void trace_fprobe_perf(struct trace_fprobe *tf, struct probe_record *rec)
+{
+	struct trace_event_call *call = trace_probe_event_call(&tf->tp);
+
+	if (bpf_prog_array_valid(call)) {
+#if defined(CONFIG_FGRAPH) && defined(CONFIG_BPF_EVENTS)
+		/* trace_call_bpf() does not run one program within another one. */
+		if (rec->is_return && unlikely(__this_cpu_read(bpf_prog_active)))
+			fgraph_miss(&tf->fp.fgraph, FGRAPH_MISS_BPF);
+#endif
+		if (!trace_call_bpf(call, rec->regs))
+			return;
+	}
+	traceprobe_write_perf(&tf->tp, rec);
+}
+NOKPROBE_SYMBOL(trace_fprobe_perf);
+#endif
+
+static void trace_fprobe_hit(struct trace_fprobe *tf, struct probe_record *rec)
+{
+	unsigned int flags = trace_probe_load_flag(&tf->tp);
+
+	raw_cpu_inc(*tf->nhit);
+
+	if (flags & TP_FLAG_TRACE)
+		traceprobe_write(&tf->tp, rec);
+#ifdef CONFIG_PERF_EVENTS
+	if (flags & TP_FLAG_PROFILE)
+		trace_fprobe_perf(tf, rec);
+#endif
+}
+NOKPROBE_SYMBOL(trace_fprobe_hit);
+
+static void trace_fprobe_entry(struct fprobe *fp, unsigned long ip, struct pt_regs *regs,
+			       void *data)
+{
+	struct probe_record rec = { .regs = regs, .addr = ip };
+
+	/* Lists of the event are protected by RCU, which was not checked at the entry yet. */
+	if (rcu_is_watching())
+		trace_fprobe_hit(container_of(fp, struct trace_fprobe, fp), &rec);
+	else
+		fp->nmissed++;
+}
+NOKPROBE_SYMBOL(trace_fprobe_entry);
+
+/* Called at the entry, for return events that keep values of it. */
+static void trace_fprobe_keep(struct fprobe *fp, unsigned long ip, struct pt_regs *regs,
+			      void *data)
+{
+	traceprobe_keep(&container_of(fp, struct trace_fprobe, fp)->tp, regs, data);
+}
+NOKPROBE_SYMBOL(trace_fprobe_keep);
+
+static void trace_fprobe_return(struct fprobe *fp, unsigned long ip, struct pt_regs *regs,
+				void *data)
+{
+	struct trace_fprobe *tf = container_of(fp, struct trace_fprobe, fp);
+	struct probe_record rec = {
+		.regs = regs,
+		.addr = ip,
+		.is_return = true,
+		.ret_ip = instruction_pointer(regs),
+		.kept = data,
+	};
+
+	traceprobe_take_time(&tf->tp, &rec);
+	trace_fprobe_hit(tf, &rec);
+}
+NOKPROBE_SYMBOL(trace_fprobe_return);
+
+/* Find the functions and tracepoints of an event. */
+
+struct tracepoint_search {
+	const char		*name;
+	struct tracepoint	*found;
+};
+
+static void match_tracepoint(struct tracepoint *tpoint, void *data)
+{
+	struct tracepoint_search *search = data;
+
+	if (!strcmp(tpoint->name, search->name))
+		search->found = tpoint;
+}
+
+/*
+ * Returns @addr; 0 if it is in a module that goes, as the notifier for that may have been called
+ * already. event_mutex is held.
+ */
+static unsigned long unless_going(unsigned long addr)
+{
+	struct module *mod;
+
+	preempt_disable();
+	mod = __module_address(addr);
+	if (mod && mod->state != MODULE_STATE_COMING && mod->state != MODULE_STATE_LIVE)
+		addr = 0;
+	preempt_enable();
+	return addr;
+}
+
+/* event_mutex is held. Returns NULL if neither the kernel nor a module has the tracepoint. */
+static struct tracepoint *find_tracepoint(const char *name)
+{
+	struct tracepoint_search search = { .name = name };
+#ifdef CONFIG_MODULES
+	char stub[KSYM_NAME_LEN];
+	struct module *mod;
+	unsigned long addr;
+	int i;
+#endif
+
+	for_each_kernel_tracepoint(match_tracepoint, &search);
+#ifdef CONFIG_MODULES
+	if (search.found)
+		return search.found;
+	snprintf(stub, sizeof(stub), STUB_PREFIX "%s", name);
+	addr = unless_going(kallsyms_lookup_name(stub));
+	preempt_disable();
+	mod = __module_address(addr);
+	preempt_enable();
+	/* These have tracepoints that are not used, see tracepoint_module_coming(). */
+	if (mod && trace_module_has_bad_taint(mod))
+		return NULL;
+	for (i = 0; mod && i < mod->num_tracepoints; i++)
+		match_tracepoint(tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]), &search);
+#endif
+	return search.found;
+}
+
+/* The address that ftrace has for the target, or 0. */
+static unsigned long target_ip(const struct trace_fprobe *tf)
+{
+	return ftrace_location(unless_going(kallsyms_lookup_name(tf->target)));
+}
+
+/* Does another event that is started use the stub of the same tracepoint? */
+static bool stub_is_shared(struct trace_fprobe *tf)
+{
+	struct trace_fprobe *other;
+	struct dyn_event *pos;
+
+	for_each_trace_fprobe(other, pos) {
+		if (other != tf && other->started && other->tpoint == tf->tpoint)
+			return true;
+	}
+	return false;
+}
+
+/* Start and stop events. event_mutex is held. */
+
+static int start_on_tracepoint(struct trace_fprobe *tf)
+{
+	struct tracepoint *tpoint = find_tracepoint(tf->place);
+	unsigned long ip;
+	int ret;
+
+	/* It may be in a module that is loaded later, see trace_tracepoint_callback(). */
+	if (!tpoint)
+		return 0;
+	ip = ftrace_location((unsigned long)tpoint->probestub);
+	if (!ip)
+		return -ENOENT;
+	ret = register_fprobe_ips(&tf->fp, &ip, 1);
+	if (ret)
+		return ret;
+	ret = tracepoint_probe_register_prio_may_exist(tpoint, tpoint->probestub, NULL,
+						       TRACEPOINT_DEFAULT_PRIO);
+	if (ret && ret != -EEXIST) {
+		unregister_fprobe(&tf->fp);
+		return ret;
+	}
+	tf->tpoint = tpoint;
+	tf->started = true;
+	return 0;
+}
+
+static int start_on_functions(struct trace_fprobe *tf)
+{
+	unsigned long ip;
+	int ret;
+
+	if (tf->target) {
+		ip = target_ip(tf);
+		ret = ip ? register_fprobe_ips(&tf->fp, &ip, 1) : -ENOENT;
+	} else {
+		ret = register_fprobe(&tf->fp, tf->place, NULL);
+	}
+	tf->started = !ret;
+	/* The functions may all be gone, with their module. */
+	return ret == -EINVAL ? -ENOENT : ret;
+}
+
+static int trace_fprobe_start(struct trace_fprobe *tf)
+{
+	if (tf->started)
+		return 0;
+	tf->missed += tf->fp.nmissed;
+	tf->fp = (struct fprobe) { };
+	if (!tf->is_return) {
+		tf->fp.entry_handler = trace_fprobe_entry;
+	} else {
+		tf->fp.name = trace_probe_name(&tf->tp);
+		tf->fp.exit_handler = trace_fprobe_return;
+		tf->fp.nr_maxactive = tf->maxactive;
+		tf->fp.entry_data_size = tf->kept_size;
+		tf->fp.entry_args_only = true;
+		if (tf->kept_size)
+			tf->fp.entry_handler = trace_fprobe_keep;
+	}
+	return tf->is_tracepoint ? start_on_tracepoint(tf) : start_on_functions(tf);
+}
+
+static void trace_fprobe_stop(struct trace_fprobe *tf)
+{
+	if (!tf->started)
+		return;
+	/* ftrace may have shut down, and keeps the fprobe then. */
+	if (WARN_ON_ONCE(unregister_fprobe(&tf->fp)))
+		return;
+	if (tf->tpoint && !stub_is_shared(tf))
+		tracepoint_probe_unregister(tf->tpoint, tf->tpoint->probestub, NULL);
+	tf->tpoint = NULL;
+	tf->started = false;
+}
+
+static void stop_all(struct trace_probe *tp)
+{
+	struct trace_fprobe *tf;
+
+	list_for_each_entry(tf, trace_probe_probe_list(tp), tp.list)
+		trace_fprobe_stop(tf);
+}
+
+/* Enable the event in an instance, or for perf if @file is NULL. */
+static int enable_trace_fprobe(struct trace_event_call *call, struct trace_event_file *file)
+{
+	struct trace_probe *tp = trace_probe_primary_from_call(call);
+	struct trace_fprobe *tf;
+	bool enabled;
+	int ret = 0;
+
+	if (WARN_ON_ONCE(!tp))
+		return -ENODEV;
+	enabled = trace_probe_is_enabled(tp);
+	if (file) {
+		ret = trace_probe_add_file(tp, file);
+		if (ret)
+			return ret;
+	} else {
+		trace_probe_set_flag(tp, TP_FLAG_PROFILE);
+	}
+	if (enabled)
+		return 0;
+
+	list_for_each_entry(tf, trace_probe_probe_list(tp), tp.list) {
+		ret = trace_fprobe_start(tf);
+		if (ret)
+			break;
+	}
+	if (ret) {
+		stop_all(tp);
+		if (file)
+			trace_probe_remove_file(tp, file);
+		else
+			trace_probe_clear_flag(tp, TP_FLAG_PROFILE);
+	}
+	return ret;
+}
+
+/* Disable the event in an instance, or for perf if @file is NULL. */
+static int disable_trace_fprobe(struct trace_event_call *call, struct trace_event_file *file)
+{
+	struct trace_probe *tp = trace_probe_primary_from_call(call);
+
+	if (WARN_ON_ONCE(!tp))
+		return -ENODEV;
+	if (file && !trace_probe_get_file_link(tp, file))
+		return -ENOENT;
+	if (!file)
+		trace_probe_clear_flag(tp, TP_FLAG_PROFILE);
+	else if (trace_probe_has_single_file(tp))
+		trace_probe_clear_flag(tp, TP_FLAG_TRACE);
+
+	/* perf calls tracepoint_synchronize_unregister() after this, so there is no wait here. */
+	if (!trace_probe_is_enabled(tp))
+		stop_all(tp);
+	return file ? trace_probe_remove_file(tp, file) : 0;
+}
+
+static int trace_fprobe_register(struct trace_event_call *call, enum trace_reg type, void *data)
+{
+	switch (type) {
+	case TRACE_REG_REGISTER:
+		return enable_trace_fprobe(call, data);
+	case TRACE_REG_UNREGISTER:
+		return disable_trace_fprobe(call, data);
+#ifdef CONFIG_PERF_EVENTS
+	case TRACE_REG_PERF_REGISTER:
+		return enable_trace_fprobe(call, NULL);
+	case TRACE_REG_PERF_UNREGISTER:
+		return disable_trace_fprobe(call, NULL);
+#endif
+	default:
+		return 0;
+	}
+}
+
+/* Modules that come and go. */
+
+static bool target_is_within(const struct trace_fprobe *tf, struct module *mod)
+{
+	int len = strlen(module_name(mod));
+
+	return tf->target && !strncmp(tf->target, module_name(mod), len) && tf->target[len] == ':';
+}
+
+/* Add the functions of a module that comes to the filter of an event that is started. */
+static void add_functions(struct trace_fprobe *tf, struct module *mod)
+{
+	char *pattern = kstrdup(tf->place, GFP_KERNEL);
+	int ret = -ENOMEM;
+
+	if (pattern)
+		ret = ftrace_set_filter_module(&tf->fp.ops, pattern, mod);
+	kfree(pattern);
+	/* No function is left, and an empty filter would mean all functions. */
+	if (ret == -EINVAL)
+		trace_fprobe_stop(tf);
+	else if (ret)
+		pr_warn("Failed to update the functions of %s: %d\n",
+			trace_probe_name(&tf->tp), ret);
+}
+
+/* A module comes, whose functions nothing calls yet. An event on one of them waits for it. */
+static void start_in_module(struct trace_fprobe *tf, struct module *mod)
+{
+	if (tf->target && !target_is_within(tf, mod))
+		return;
+	/* It may have been started on a module of that name that went meanwhile. */
+	if (tf->target)
+		trace_fprobe_stop(tf);
+	if (!tf->started)
+		trace_fprobe_start(tf);
+	else
+		add_functions(tf, mod);
+}
+
+/*
+ * A module goes. Addresses of functions that match a pattern stay in the filter until another
+ * module is loaded there, see ftrace_set_filter_module().
+ */
+static void stop_in_module(struct trace_fprobe *tf, struct module *mod)
+{
+	if (target_is_within(tf, mod) ||
+	    (tf->tpoint && within_module((unsigned long)tf->tpoint, mod)))
+		trace_fprobe_stop(tf);
+}
+
+static int trace_fprobe_module_callback(struct notifier_block *nb, unsigned long val, void *data)
+{
+	struct module *mod = data;
+	struct trace_fprobe *tf;
+	struct dyn_event *pos;
+
+	if (val != MODULE_STATE_COMING && val != MODULE_STATE_GOING)
+		return NOTIFY_DONE;
+
+	mutex_lock(&event_mutex);
+	for_each_trace_fprobe(tf, pos) {
+		if (val == MODULE_STATE_GOING)
+			stop_in_module(tf, mod);
+		else if (!tf->is_tracepoint && trace_probe_is_enabled(&tf->tp))
+			start_in_module(tf, mod);
+	}
+	mutex_unlock(&event_mutex);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block trace_fprobe_module_nb = {
+	.notifier_call = trace_fprobe_module_callback,
+};
+
+#ifdef CONFIG_MODULES
+/* The tracepoints of a module that comes can be used from now on. */
+static int trace_tracepoint_callback(struct notifier_block *nb, unsigned long val, void *data)
+{
+	struct trace_fprobe *tf;
+	struct dyn_event *pos;
+
+	if (val != MODULE_STATE_COMING)
+		return NOTIFY_DONE;
+
+	mutex_lock(&event_mutex);
+	for_each_trace_fprobe(tf, pos) {
+		if (tf->is_tracepoint && trace_probe_is_enabled(&tf->tp))
+			trace_fprobe_start(tf);
+	}
+	mutex_unlock(&event_mutex);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block trace_tracepoint_nb = {
+	.notifier_call = trace_tracepoint_callback,
+};
+#else
+static struct notifier_block trace_tracepoint_nb;
+#endif
+
+/* Make, register and remove events. */
+
+static void free_trace_fprobe(struct trace_fprobe *tf)
+{
+	trace_probe_cleanup(&tf->tp);
+	kfree(tf->place);
+	kfree(tf->target);
+	free_percpu(tf->nhit);
+	kfree(tf);
+}
+
+static struct trace_fprobe *find_trace_fprobe(const char *event, const char *group)
+{
+	struct trace_fprobe *tf;
+	struct dyn_event *pos;
+
+	for_each_trace_fprobe(tf, pos) {
+		if (!strcmp(trace_probe_name(&tf->tp), event) &&
+		    !strcmp(trace_probe_group_name(&tf->tp), group))
+			return tf;
+	}
+	return NULL;
+}
+
+/* Does the event of @old have a probe with the place and the arguments of @tf already? */
+static bool has_same_probe(struct trace_fprobe *old, struct trace_fprobe *tf)
+{
+	struct trace_fprobe *pos;
+	unsigned int i;
+
+	list_for_each_entry(pos, trace_probe_probe_list(&old->tp), tp.list) {
+		if (strcmp(pos->place, tf->place))
+			continue;
+		for (i = 0; i < tf->tp.nr_args; i++) {
+			if (strcmp(pos->tp.args[i].comm, tf->tp.args[i].comm))
+				break;
+		}
+		if (i == tf->tp.nr_args)
+			return true;
+	}
+	return false;
+}
+
+/* Can the probe be added to an event that there is? Returns 0, or -EEXIST with the reason logged. */
+static int check_sibling(struct trace_fprobe *tf, struct trace_fprobe *old)
+{
+	int nr;
+
+	trace_probe_log_set_index(0);
+	if (tf->is_return != old->is_return || tf->is_tracepoint != old->is_tracepoint) {
+		trace_probe_log_err(0, DIFF_PROBE_TYPE);
+		return -EEXIST;
+	}
+	nr = trace_probe_compare_arg_type(&tf->tp, &old->tp);
+	if (nr) {
+		/* Arguments begin at the third word, and @nr at 1. */
+		trace_probe_log_set_index(nr + 1);
+		trace_probe_log_err(0, DIFF_ARG_TYPE);
+		return -EEXIST;
+	}
+	if (has_same_probe(old, tf)) {
+		trace_probe_log_err(0, SAME_PROBE);
+		return -EEXIST;
+	}
+	return 0;
+}
+
+/*
+ * Returns -ENOENT if there is no such function, or none that matches the pattern, or if ftrace
+ * cannot hook the stub of the tracepoint. That of a module may not be there yet.
+ */
+static int check_functions(struct trace_fprobe *tf)
+{
+	struct tracepoint *tpoint;
+	char *pattern;
+	int ret;
+
+	if (tf->is_tracepoint) {
+		tpoint = find_tracepoint(tf->place);
+		return !tpoint || ftrace_location((unsigned long)tpoint->probestub) ? 0 : -ENOENT;
+	}
+	if (tf->target)
+		return target_ip(tf) ? 0 : -ENOENT;
+	/* ftrace_set_filter() writes to the pattern. */
+	pattern = kstrdup(tf->place, GFP_KERNEL);
+	if (!pattern)
+		return -ENOMEM;
+	ret = ftrace_set_filter(&tf->fp.ops, pattern, strlen(pattern), true);
+	kfree(pattern);
+	ftrace_free_filter(&tf->fp.ops);
+	return ret == -EINVAL ? -ENOENT : ret;
+}
+
+static int check_probe(struct trace_fprobe *tf)
+{
+	int i, ret = security_locked_down(LOCKDOWN_KPROBES);
+
+	for (i = 0; !ret && i < tf->tp.nr_args; i++)
+		ret = traceprobe_update_arg(&tf->tp.args[i]);
+	return ret ?: check_functions(tf);
+}
+
+/* Make a new event, or add to the one of that name. event_mutex is held. */
+static int add_to_event(struct trace_fprobe *tf)
+{
+	struct trace_event_call *call = trace_probe_event_call(&tf->tp);
+	struct trace_fprobe *old;
+	int ret;
+
+	old = find_trace_fprobe(trace_probe_name(&tf->tp), trace_probe_group_name(&tf->tp));
+	if (old)
+		return check_sibling(tf, old) ?: trace_probe_append(&tf->tp, &old->tp);
+
+	traceprobe_set_funcs(&tf->tp, tf->is_return);
+	call->flags = TRACE_EVENT_FL_FPROBE;
+	call->class->reg = trace_fprobe_register;
+	ret = trace_probe_register_event_call(&tf->tp);
+	if (ret == -EEXIST) {
+		trace_probe_log_set_index(0);
+		trace_probe_log_err(0, EVENT_EXIST);
+	} else if (ret) {
+		pr_warn("Failed to register probe event(%d)\n", ret);
+	}
+	return ret;
+}
+
+static int register_trace_fprobe(struct trace_fprobe *tf)
+{
+	int ret;
+
+	mutex_lock(&event_mutex);
+	ret = check_probe(tf) ?: add_to_event(tf);
+	/* The event that it was added to may be enabled. */
+	if (!ret && trace_probe_is_enabled(&tf->tp)) {
+		ret = trace_fprobe_start(tf);
+		if (ret)
+			trace_probe_unlink(&tf->tp);
+	}
+	if (!ret)
+		dyn_event_add(&tf->devent, trace_probe_event_call(&tf->tp));
+	mutex_unlock(&event_mutex);
+	return ret;
+}
+
+static int unregister_trace_fprobe(struct trace_fprobe *tf)
+{
+	/* Other probes of the event keep it. */
+	if (!trace_probe_has_sibling(&tf->tp)) {
+		if (trace_probe_is_enabled(&tf->tp) ||
+		    trace_event_dyn_busy(trace_probe_event_call(&tf->tp)))
+			return -EBUSY;
+		/* ftrace or perf may use it. */
+		if (trace_probe_unregister_event_call(&tf->tp))
+			return -EBUSY;
+	}
+	trace_fprobe_stop(tf);
+	if (tf->started)
+		return -EBUSY;
+	dyn_event_remove(&tf->devent);
+	trace_probe_unlink(&tf->tp);
+	return 0;
+}
+
+static int trace_fprobe_release(struct dyn_event *ev)
+{
+	struct trace_fprobe *tf = to_trace_fprobe(ev);
+	int ret = unregister_trace_fprobe(tf);
+
+	if (!ret)
+		free_trace_fprobe(tf);
+	return ret;
+}
+
+static bool trace_fprobe_is_busy(struct dyn_event *ev)
+{
+	return trace_probe_is_enabled(&to_trace_fprobe(ev)->tp);
+}
+
+/* Parse definitions. */
+
+/**
+ * struct fprobe_definition - what the first two words of an event's definition say
+ * @group:	its group
+ * @event:	its name
+ * @place:	see &trace_fprobe.place; allocated
+ * @symbol:	the function that has the types of the arguments, with its module; NULL if there is
+ *		none or are several. Allocated
+ * @is_return:	see &trace_fprobe.is_return
+ * @is_tracepoint: see &trace_fprobe.is_tracepoint
+ * @maxactive:	see &trace_fprobe.maxactive
+ * @event_buf:	memory for @event
+ * @group_buf:	memory for @group
+ */
+struct fprobe_definition {
+	const char	*group;
+	const char	*event;
+	char		*place;
+	char		*symbol;
+	bool		is_return;
+	bool		is_tracepoint;
+	int		maxactive;
+	char		event_buf[MAX_EVENT_NAME_LEN];
+	char		group_buf[MAX_EVENT_NAME_LEN];
+};
+
+/* "MOD:NAME" if the function is in a module, as one that is loaded later may have it, too. */
+static char *name_with_module(const char *name)
+{
+	char prefix[MODULE_NAME_LEN + 1] = "";
+	struct module *mod;
+
+	preempt_disable();
+	mod = __module_address(kallsyms_lookup_name(name));
+	if (mod)
+		snprintf(prefix, sizeof(prefix), "%s:", module_name(mod));
+	preempt_enable();
+	return kasprintf(GFP_KERNEL, "%s%s", prefix, name);
+}
+
+/* Does an argument take the return value, so that the event must be at the return? */
+static bool uses_retval(int argc, const char **argv)
+{
+	const char *p;
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		for (p = argv[i]; (p = strstr(p, "$retval")); ) {
+			p += strlen("$retval");
+			if (!isalnum(*p) && *p != '_')
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Parse def->place, "[MOD:]NAME[%return]" or "PATTERN[%return]". */
+static int parse_functions(struct fprobe_definition *def, struct traceprobe_parse_context *ctx)
+{
+	char *place = def->place, *suffix = strchr(place, '%');
+
+	if (suffix) {
+		if (strcmp(suffix, "%return")) {
+			trace_probe_log_err(suffix - place, BAD_ADDR_SUFFIX);
+			return -EINVAL;
+		}
+		*suffix = '\0';
+		def->is_return = true;
+	}
+	ctx->flags |= def->is_return ? TPARG_FL_RETURN : TPARG_FL_FENTRY;
+	/* To ftrace, that is a function's number in a list, or all but some. */
+	if (isdigit(place[0]) || place[0] == '!') {
+		trace_probe_log_err(0, BAD_PROBE_ADDR);
+		return -EINVAL;
+	}
+	/* Functions that share a name have no common type, as those that match a pattern. */
+	if (strchr(place, ':'))
+		def->symbol = kstrdup(place, GFP_KERNEL);
+	else if (traceprobe_count_symbols(place) == 1)
+		def->symbol = name_with_module(place);
+	else
+		return 0;
+	return def->symbol ? 0 : -ENOMEM;
+}
+
+/* Parse def->place, the name of a tracepoint. */
+static int parse_tracepoint(struct fprobe_definition *def, struct traceprobe_parse_context *ctx)
+{
+	struct tracepoint_search search = { .name = def->place };
+	char stub[KSYM_NAME_LEN];
+	const char *p;
+
+	ctx->flags |= TPARG_FL_FENTRY;
+	/* The first parameter of a tracepoint's probe is not of the tracepoint. */
+	ctx->hidden_params = 1;
+	for (p = def->place; *p; p++) {
+		if (!isalnum(*p) && *p != '_') {
+			trace_probe_log_err(p - def->place, BAD_TP_NAME);
+			return -EINVAL;
+		}
+	}
+	/* A module with the tracepoint may be loaded later. */
+	for_each_kernel_tracepoint(match_tracepoint, &search);
+	if (!search.found && !IS_ENABLED(CONFIG_MODULES)) {
+		trace_probe_log_err(0, NO_TRACEPOINT);
+		return -ENOENT;
+	}
+	snprintf(stub, sizeof(stub), STUB_PREFIX "%s", def->place);
+	def->symbol = name_with_module(stub);
+	return def->symbol ? 0 : -ENOMEM;
+}
+
+static int parse_place(int argc, const char **argv, struct fprobe_definition *def,
+		       struct traceprobe_parse_context *ctx)
+{
+	int ret;
+
+	trace_probe_log_set_index(1);
+	def->place = kstrdup(argv[1], GFP_KERNEL);
+	if (!def->place)
+		return -ENOMEM;
+	if (def->is_tracepoint) {
+		ret = parse_tracepoint(def, ctx);
+	} else {
+		def->is_return = uses_retval(argc - 2, argv + 2);
+		ret = parse_functions(def, ctx);
+	}
+	ctx->symbol = def->symbol;
+	return ret;
+}
+
+/* Parse what is between the type and the ':' of @word. */
+static int parse_maxactive(const char *word, struct fprobe_definition *def)
+{
+	int ret;
+
+	if (!word[1] || word[1] == ':')
+		return 0;
+	trace_probe_log_set_index(0);
+	ret = traceprobe_parse_maxactive(word, &def->maxactive);
+	if (!ret && !def->is_return) {
+		trace_probe_log_err(1, BAD_MAXACT_TYPE);
+		ret = -EINVAL;
+	}
+	return ret;
+}
+
+/* Parse the name after the ':' of @word, or make one for what the event is on. */
+static int parse_name(const char *word, struct fprobe_definition *def)
+{
+	const char *colon = strchr(word, ':');
+	int ret;
+
+	trace_probe_log_set_index(0);
+	if (colon) {
+		def->event = colon + 1;
+		ret = traceprobe_parse_event_name(&def->event, &def->group, def->group_buf,
+						  def->event - word);
+		if (ret || def->event)
+			return ret;
+	}
+	if (def->is_tracepoint)
+		snprintf(def->event_buf, MAX_EVENT_NAME_LEN, "%s%s",
+			 isdigit(def->place[0]) ? "_" : "", def->place);
+	else
+		snprintf(def->event_buf, MAX_EVENT_NAME_LEN, "%.*s__%s",
+			 MAX_EVENT_NAME_LEN - (int)sizeof("__entry"), def->place,
+			 def->is_return ? "exit" : "entry");
+	sanitize_event_name(def->event_buf);
+	def->event = def->event_buf;
+	return 0;
+}
+
+/* Takes def->place and def->symbol over. Returns NULL if there is no memory. */
+static struct trace_fprobe *alloc_trace_fprobe(struct fprobe_definition *def, int nr_args)
+{
+	struct trace_fprobe *tf = kzalloc(struct_size(tf, tp.args, nr_args), GFP_KERNEL);
+
+	if (!tf)
+		return NULL;
+	tf->is_return = def->is_return;
+	tf->is_tracepoint = def->is_tracepoint;
+	tf->maxactive = def->maxactive;
+	swap(tf->place, def->place);
+	if (!tf->is_tracepoint)
+		swap(tf->target, def->symbol);
+	tf->nhit = alloc_percpu(unsigned long);
+	if (!tf->nhit || trace_probe_init(&tf->tp, def->event, def->group, false)) {
+		free_trace_fprobe(tf);
+		return NULL;
+	}
+	dyn_event_init(&tf->devent, &trace_fprobe_ops);
+	return tf;
+}
+
+/* Make and register the event. @argc and @argv are those of all words, with arguments by name. */
+static int create_event(int argc, const char **argv, struct fprobe_definition *def,
+			struct traceprobe_parse_context *ctx)
+{
+	struct trace_fprobe *tf = alloc_trace_fprobe(def, argc - 2);
+	int ret;
+
+	if (!tf)
+		return -ENOMEM;
+	ret = traceprobe_parse_args(&tf->tp, tf->is_return, argc - 2, argv + 2, ctx);
+	if (ret)
+		goto error;
+	if (tf->is_return) {
+		ret = traceprobe_plan_entry(&tf->tp, MAX_KEPT_SIZE);
+		if (ret < 0)
+			goto error;
+		tf->kept_size = ret;
+	}
+
+	ret = register_trace_fprobe(tf);
+	if (!ret)
+		return 0;
+	trace_probe_log_set_index(1);
+	if (ret == -ENOENT)
+		trace_probe_log_err(0, BAD_PROBE_ADDR);
+	else if (ret != -ENOMEM && ret != -EEXIST)
+		trace_probe_log_err(0, FAIL_REG_PROBE);
+error:
+	free_trace_fprobe(tf);
+	return ret;
+}
+
+/*
+ * Syntax of definitions:
+ *  - events on functions; PATTERN has wildcards as in set_ftrace_filter:
+ *      f[:[GRP/][EVENT]] {[MOD:]NAME|PATTERN} [ARGS]
+ *      f[NR][:[GRP/][EVENT]] {[MOD:]NAME|PATTERN}%return [ARGS]
+ *  - events on a tracepoint:
+ *      t[:[GRP/][EVENT]] TRACEPOINT [ARGS]
+ *
+ * Arguments are those of events by kprobes, without registers, see __trace_kprobe_create().
+ */
+static int __trace_fprobe_create(int argc, const char *argv[])
+{
+	struct fprobe_definition def = { .group = FPROBE_EVENT_SYSTEM };
+	struct traceprobe_parse_context ctx = { .flags = TPARG_FL_KERNEL | TPARG_FL_FPROBE };
+	const char **expanded;
+	int ret;
+
+	if (argc < 2)
+		return -ECANCELED;
+	if (argv[0][0] == 't') {
+		def.is_tracepoint = true;
+		def.group = TRACEPOINT_EVENT_SYSTEM;
+	}
+
+	trace_probe_log_init("trace_fprobe", argc, argv);
+
+	ret = parse_place(argc, argv, &def, &ctx) ?: parse_maxactive(argv[0], &def) ?:
+	      parse_name(argv[0], &def);
+	if (ret)
+		goto out;
+
+	expanded = traceprobe_expand_args(&argc, argv, &ctx, &ret);
+	if (expanded) {
+		trace_probe_log_init("trace_fprobe", argc, expanded);
+		ret = create_event(argc, expanded, &def, &ctx);
+		traceprobe_free_args(expanded, argc, argv);
+	}
+out:
+	trace_probe_log_clear();
+	traceprobe_finish_parse(&ctx);
+	kfree(def.place);
+	kfree(def.symbol);
+	return ret;
+}
+
+static int trace_fprobe_create(const char *raw_command)
+{
+	if (raw_command[0] != 'f' && raw_command[0] != 't')
+		return -ECANCELED;
+	return trace_probe_create(raw_command, __trace_fprobe_create);
+}
+
+/* Show definitions and counts. */
+
+static int trace_fprobe_show(struct seq_file *m, struct dyn_event *ev)
+{
+	struct trace_fprobe *tf = to_trace_fprobe(ev);
+	int i;
+
+	seq_putc(m, tf->is_tracepoint ? 't' : 'f');
+	if (tf->maxactive)
+		seq_printf(m, "%d", tf->maxactive);
+	seq_printf(m, ":%s/%s %s%s", trace_probe_group_name(&tf->tp), trace_probe_name(&tf->tp),
+		   tf->place, tf->is_return ? "%return" : "");
+	for (i = 0; i < tf->tp.nr_args; i++)
+		seq_printf(m, " %s=%s", tf->tp.args[i].name, tf->tp.args[i].comm);
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static bool trace_fprobe_match(const char *system, const char *event, int argc, const char **argv,
+			       struct dyn_event *ev)
+{
+	struct trace_fprobe *tf = to_trace_fprobe(ev);
+	int len;
+
+	if (event[0] && strcmp(trace_probe_name(&tf->tp), event))
+		return false;
+	if (system && strcmp(trace_probe_group_name(&tf->tp), system))
+		return false;
+	if (!argc)
+		return true;
+
+	len = strlen(tf->place);
+	return !strncmp(argv[0], tf->place, len) &&
+	       !strcmp(argv[0] + len, tf->is_return ? "%return" : "") &&
+	       trace_probe_match_command_args(&tf->tp, argc - 1, argv + 1);
+}
+
+/**
+ * trace_fprobe_show_profile() - write the line of an event in kprobe_profile
+ * @m:		where to write
+ * @ev:		any dynamic event; nothing is written for one of another kind
+ *
+ * Context: process; a reader of the list of dynamic events.
+ */
+void trace_fprobe_show_profile(struct seq_file *m, struct dyn_event *ev)
+{
+	struct trace_fprobe *tf;
+	unsigned long nhit = 0;
+	int cpu;
+
+	if (!is_trace_fprobe(ev))
+		return;
+	tf = to_trace_fprobe(ev);
+	for_each_possible_cpu(cpu)
+		nhit += *per_cpu_ptr(tf->nhit, cpu);
+	seq_printf(m, "  %-44s %15lu %15lu\n", trace_probe_name(&tf->tp), nhit,
+		   tf->missed + tf->fp.nmissed);
+}
+
+#if defined(CONFIG_PERF_EVENTS) && defined(CONFIG_BPF_EVENTS)
+/**
+ * bpf_get_fprobe_info() - say what a program of BPF is attached to
+ * @event:	the perf event, of an event on functions or a tracepoint
+ * @fd_type:	set to BPF_FD_TYPE_KPROBE or BPF_FD_TYPE_KRETPROBE
+ * @symbol:	set to the function, the pattern or the tracepoint
+ * @offset:	set to 0
+ * @addr:	set to 0
+ *
+ * Context: process.
+ *
+ * Return: 0.
+ */
+int bpf_get_fprobe_info(const struct perf_event *event, u32 *fd_type, const char **symbol,
+			u64 *offset, u64 *addr)
+{
+	struct trace_probe *tp = trace_probe_primary_from_call(event->tp_event);
+	struct trace_fprobe *tf = trace_fprobe_of(tp);
+
+	*fd_type = tf->is_return ? BPF_FD_TYPE_KRETPROBE : BPF_FD_TYPE_KPROBE;
+	*symbol = tf->place;
+	*offset = 0;
+	*addr = 0;
+	return 0;
+}
+#endif
+
+/* Events are defined by dynamic_events, from fs_initcall() on. */
+static __init int init_trace_fprobes(void)
+{
+	int ret = dyn_event_register(&trace_fprobe_ops);
+
+	if (!ret && IS_ENABLED(CONFIG_MODULES))
+		ret = register_module_notifier(&trace_fprobe_module_nb) ?:
+		      register_tracepoint_module_notifier(&trace_tracepoint_nb);
+	return ret;
+}
+core_initcall(init_trace_fprobes);
