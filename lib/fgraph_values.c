@@ -129,9 +129,11 @@ void values_pointer(const char *name, const void *value)
 	seq_buf_printf(&fields[TRACED], "0x%lx", (unsigned long)value);
 }
 
-/* A value of an enum that is called @text. To events, all enums are signed. */
-void values_enum(const char *name, const char *text, s64 value)
+/* A value of an enum of @size bytes that is called @text. To events, all enums are signed. */
+void values_enum(const char *name, const char *text, size_t size, s64 value)
 {
+	if (size <= sizeof(s32))
+		value = (s32)value;
 	note_fetch("", name, NULL);
 	seq_buf_printf(&fields[SHOWN], " %s=%lld", name, value);
 	note_traced(name);

@@ -12,7 +12,7 @@ void values_int(const char *name, const char *fetch, bool is_signed, u64 value);
 void values_member(const char *fetch, bool is_signed, u64 value);
 void values_bool(const char *name, const char *fetch, bool value);
 void values_pointer(const char *name, const void *value);
-void values_enum(const char *name, const char *text, s64 value);
+void values_enum(const char *name, const char *text, size_t size, s64 value);
 void values_struct(const char *name, const void *value, unsigned int size);
 void values_int128(const char *name, const void *value);
 void values_known_nowhere(const char *name);
@@ -22,8 +22,7 @@ void values_floats(void);
 #define NOTE_INT(x)		values_int(#x, NULL, is_signed_type(typeof(x)), (u64)(x))
 #define NOTE_BOOL(x)		values_bool(#x, NULL, x)
 #define NOTE_POINTER(x)		values_pointer(#x, (const void *)(x))
-#define NOTE_ENUM(x, text)	\
-	values_enum(#x, text, sizeof(x) > sizeof(s32) ? (s64)(x) : (s32)(x))
+#define NOTE_ENUM(x, text)	values_enum(#x, text, sizeof(x), (s64)(x))
 #define NOTE_STRUCT(x)		values_struct(#x, &(x), sizeof(x))
 #define NOTE_INT128(x)		values_int128(#x, &(x))
 #define NOTE_MEMBER(x)		values_member(#x, is_signed_type(typeof(x)), x)

@@ -82,24 +82,11 @@ struct trace_fprobe {
 	struct trace_probe	tp;
 };
 
-static bool is_trace_fprobe(struct dyn_event *ev)
-{
-	return ev->ops == &trace_fprobe_ops;
-}
-
+/* The event, or NULL if it is of another kind. */
 static struct trace_fprobe *to_trace_fprobe(struct dyn_event *ev)
 {
-	return container_of(ev, struct trace_fprobe, devent);
+	return ev->ops == &trace_fprobe_ops ? container_of(ev, struct trace_fprobe, devent) : NULL;
 }
-
-/**
- * for_each_trace_fprobe - iterate over the events on functions and tracepoints
- * @pos:	the struct trace_fprobe * for each event
- * @dpos:	the struct dyn_event * to use as a loop cursor
- */
-#define for_each_trace_fprobe(pos, dpos)	\
-	for_each_dyn_event(dpos)		\
-		if (is_trace_fprobe(dpos) && (pos = to_trace_fprobe(dpos)))
 
 static struct trace_fprobe *trace_fprobe_of(struct trace_probe *tp)
 {
@@ -252,8 +239,9 @@ static bool stub_is_shared(struct trace_fprobe *tf)
 	struct trace_fprobe *other;
 	struct dyn_event *pos;
 
-	for_each_trace_fprobe(other, pos) {
-		if (other != tf && other->started && other->tpoint == tf->tpoint)
+	for_each_dyn_event(pos) {
+		other = to_trace_fprobe(pos);
+		if (other && other != tf && other->started && other->tpoint == tf->tpoint)
 			return true;
 	}
 	return false;
@@ -479,7 +467,10 @@ static int trace_fprobe_module_callback(struct notifier_block *nb, unsigned long
 		return NOTIFY_DONE;
 
 	mutex_lock(&event_mutex);
-	for_each_trace_fprobe(tf, pos) {
+	for_each_dyn_event(pos) {
+		tf = to_trace_fprobe(pos);
+		if (!tf)
+			continue;
 		if (val == MODULE_STATE_GOING)
 			stop_in_module(tf, mod);
 		else if (!tf->is_tracepoint && trace_probe_is_enabled(&tf->tp))
@@ -504,8 +495,9 @@ static int trace_tracepoint_callback(struct notifier_block *nb, unsigned long va
 		return NOTIFY_DONE;
 
 	mutex_lock(&event_mutex);
-	for_each_trace_fprobe(tf, pos) {
-		if (tf->is_tracepoint && trace_probe_is_enabled(&tf->tp))
+	for_each_dyn_event(pos) {
+		tf = to_trace_fprobe(pos);
+		if (tf && tf->is_tracepoint && trace_probe_is_enabled(&tf->tp))
 			trace_fprobe_start(tf);
 	}
 	mutex_unlock(&event_mutex);
@@ -535,8 +527,9 @@ static struct trace_fprobe *find_trace_fprobe(const char *event, const char *gro
 	struct trace_fprobe *tf;
 	struct dyn_event *pos;
 
-	for_each_trace_fprobe(tf, pos) {
-		if (!strcmp(trace_probe_name(&tf->tp), event) &&
+	for_each_dyn_event(pos) {
+		tf = to_trace_fprobe(pos);
+		if (tf && !strcmp(trace_probe_name(&tf->tp), event) &&
 		    !strcmp(trace_probe_group_name(&tf->tp), group))
 			return tf;
 	}
@@ -562,7 +555,7 @@ static bool has_same_probe(struct trace_fprobe *old, struct trace_fprobe *tf)
 	return false;
 }
 
-/* Can the probe be added to an event that there is? Returns 0, or -EEXIST with the reason logged. */
+/* Can the probe be added to the event of @old? Returns 0, or -EEXIST with the reason logged. */
 static int check_sibling(struct trace_fprobe *tf, struct trace_fprobe *old)
 {
 	int nr;
@@ -1023,13 +1016,12 @@ static bool trace_fprobe_match(const char *system, const char *event, int argc, 
  */
 void trace_fprobe_show_profile(struct seq_file *m, struct dyn_event *ev)
 {
-	struct trace_fprobe *tf;
+	struct trace_fprobe *tf = to_trace_fprobe(ev);
 	unsigned long nhit = 0;
 	int cpu;
 
-	if (!is_trace_fprobe(ev))
+	if (!tf)
 		return;
-	tf = to_trace_fprobe(ev);
 	for_each_possible_cpu(cpu)
 		nhit += *per_cpu_ptr(tf->nhit, cpu);
 	seq_printf(m, "  %-44s %15lu %15lu\n", trace_probe_name(&tf->tp), nhit,

@@ -503,6 +503,7 @@ static int btf_list_args(struct traceprobe_parse_context *ctx, const char **to, 
 	int nr = 0;
 
 	while (trace_btf_next_arg(&w)) {
+		unsigned int number = w.number - ctx->hidden_params;
 		const char *name = trace_btf_arg_name(&w);
 
 		if (!btf_in_one_word(&w))
@@ -512,8 +513,7 @@ static int btf_list_args(struct traceprobe_parse_context *ctx, const char **to, 
 		if (*name)
 			to[nr] = kstrdup(name, GFP_KERNEL);
 		else
-			to[nr] = kasprintf(GFP_KERNEL, "arg%u=$arg%u", w.number - ctx->hidden_params,
-					   w.number - ctx->hidden_params);
+			to[nr] = kasprintf(GFP_KERNEL, "arg%u=$arg%u", number, number);
 		if (!to[nr++])
 			return -ENOMEM;
 	}
