@@ -141,17 +141,21 @@ static int process_fetch_insn(struct fetch_insn *code, void *data, void *dest, v
 }
 NOKPROBE_SYMBOL(process_fetch_insn)
 
-static nokprobe_inline int head_size(const struct probe_record *rec)
+/*
+ * @is_return is a constant where records are written to trace buffers, so that sizes and offsets
+ * are, too: tests of &probe_record.is_return took 3 % of the instructions of an event.
+ */
+static __always_inline int head_size(bool is_return)
 {
-	return rec->is_return ? sizeof(struct kretprobe_trace_entry_head) :
-				sizeof(struct kprobe_trace_entry_head);
+	return is_return ? sizeof(struct kretprobe_trace_entry_head) :
+			   sizeof(struct kprobe_trace_entry_head);
 }
 
 /* Fill in an entry of the size that the event, its head and @dsize bytes of strings have. */
-static nokprobe_inline void
-fill_entry(void *entry, struct trace_probe *tp, struct probe_record *rec, int dsize)
+static __always_inline void
+fill_entry(void *entry, struct trace_probe *tp, struct probe_record *rec, int dsize, bool is_return)
 {
-	if (rec->is_return) {
+	if (is_return) {
 		struct kretprobe_trace_entry_head *head = entry;
 
 		head->func = rec->addr;
@@ -161,11 +165,11 @@ fill_entry(void *entry, struct trace_probe *tp, struct probe_record *rec, int ds
 
 		head->ip = rec->addr;
 	}
-	store_trace_args(entry + head_size(rec), tp, rec, head_size(rec), dsize);
+	store_trace_args(entry + head_size(is_return), tp, rec, head_size(is_return), dsize);
 }
 
-static void write_to_file(struct trace_probe *tp, struct probe_record *rec,
-			  struct trace_event_file *file)
+static __always_inline void write_to_file(struct trace_probe *tp, struct probe_record *rec,
+					  struct trace_event_file *file, bool is_return)
 {
 	struct trace_event_buffer fbuffer;
 	int dsize;
@@ -176,15 +180,15 @@ static void write_to_file(struct trace_probe *tp, struct probe_record *rec,
 		return;
 
 	dsize = __get_data_size(tp, rec);
-	if (!trace_event_buffer_reserve(&fbuffer, file, head_size(rec) + tp->size + dsize))
+	if (!trace_event_buffer_reserve(&fbuffer, file,
+					head_size(is_return) + tp->size + dsize))
 		return;
 
 	fbuffer.regs = rec->regs;
 	fbuffer.entry = ring_buffer_event_data(fbuffer.event);
-	fill_entry(fbuffer.entry, tp, rec, dsize);
+	fill_entry(fbuffer.entry, tp, rec, dsize, is_return);
 	trace_event_buffer_commit(&fbuffer);
 }
-NOKPROBE_SYMBOL(write_to_file);
 
 /**
  * traceprobe_write() - write a record to the buffer of each instance that has the event on
@@ -197,8 +201,13 @@ void traceprobe_write(struct trace_probe *tp, struct probe_record *rec)
 {
 	struct event_file_link *link;
 
-	trace_probe_for_each_link_rcu(link, tp)
-		write_to_file(tp, rec, link->file);
+	if (rec->is_return) {
+		trace_probe_for_each_link_rcu(link, tp)
+			write_to_file(tp, rec, link->file, true);
+	} else {
+		trace_probe_for_each_link_rcu(link, tp)
+			write_to_file(tp, rec, link->file, false);
+	}
 }
 NOKPROBE_SYMBOL(traceprobe_write);
 
@@ -223,14 +232,15 @@ void traceprobe_write_perf(struct trace_probe *tp, struct probe_record *rec)
 		return;
 
 	/* perf puts a u32 with the size before the entry, and wants both aligned. */
-	dsize = get_perf_data_size(tp, rec, head_size(rec));
-	size = ALIGN(head_size(rec) + tp->size + dsize + sizeof(u32), sizeof(u64)) - sizeof(u32);
+	dsize = get_perf_data_size(tp, rec, head_size(rec->is_return));
+	size = head_size(rec->is_return) + tp->size + dsize;
+	size = ALIGN(size + sizeof(u32), sizeof(u64)) - sizeof(u32);
 
 	entry = perf_trace_buf_alloc(size, NULL, &rctx);
 	if (!entry)
 		return;
 
-	fill_entry(entry, tp, rec, dsize);
+	fill_entry(entry, tp, rec, dsize, rec->is_return);
 	perf_trace_buf_submit(entry, size, rctx, call->event.type, 1, rec->regs, head, NULL);
 }
 NOKPROBE_SYMBOL(traceprobe_write_perf);
