@@ -66,12 +66,14 @@ static nokprobe_inline unsigned long probe_argument(struct pt_regs *regs, unsign
 }
 #endif
 
-/* What was kept at entry for the instruction @code, of a string. */
+/*
+ * Returns the address of the string that traceprobe_keep() kept at entry for @code, which is behind
+ * its length; 0 if it could not be read then.
+ */
 static nokprobe_inline unsigned long kept_string(struct probe_record *rec, struct fetch_insn *code)
 {
 	unsigned long *kept = &rec->kept[code->param];
 
-	/* What could not be read has no length. */
 	return get_loc_len(*(u32 *)kept) ? (unsigned long)(kept + 1) : 0;
 }
 
