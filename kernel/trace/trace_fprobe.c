@@ -540,16 +540,9 @@ static struct trace_fprobe *find_trace_fprobe(const char *event, const char *gro
 static bool has_same_probe(struct trace_fprobe *old, struct trace_fprobe *tf)
 {
 	struct trace_fprobe *pos;
-	unsigned int i;
 
 	list_for_each_entry(pos, trace_probe_probe_list(&old->tp), tp.list) {
-		if (strcmp(pos->place, tf->place))
-			continue;
-		for (i = 0; i < tf->tp.nr_args; i++) {
-			if (strcmp(pos->tp.args[i].comm, tf->tp.args[i].comm))
-				break;
-		}
-		if (i == tf->tp.nr_args)
+		if (!strcmp(pos->place, tf->place) && trace_probe_same_args(&pos->tp, &tf->tp))
 			return true;
 	}
 	return false;
