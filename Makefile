@@ -8,7 +8,7 @@ $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval ove
 # A tree that TREE names is built as it is, without applying the series.
 tree := $(if $(TREE),,tree)
 
-.PHONY: help setup tree refresh build run shell demo test torture bench baseline check series clean
+.PHONY: help setup tree refresh build run shell demo test torture bench baseline check series release clean
 help:
 	@echo 'make setup      install the Debian packages needed (root or sudo)'
 	@echo 'make tree       build/tree: the base kernel and one commit for each step'
@@ -29,6 +29,7 @@ help:
 	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds)'
 	@echo '                CONFIGS=1: in other configurations, RANDOM=20 SEED=: in random ones, too'
 	@echo 'make series     build/series: the mails for git am and git send-email; TOPIC=fixes: those alone'
+	@echo 'make release    build/release: archives of the mails, ids of the trees, notes, checksums'
 	@echo 'make refresh    rewrite patches/BASE and whole files from the commits of build/tree, or TREE=PATH'
 	@echo 'make baseline   measure tests/baseline/ARCH.list on the base kernel'
 	@echo 'make clean      remove what was built, but not the tree'
@@ -76,5 +77,9 @@ else
 endif
 series: tree
 	@scripts/series
+release:
+	@scripts/tree
+	@BASE=7.3 scripts/tree
+	@scripts/release
 clean:
 	rm -rf $(foreach d,build build/7.3,$(filter-out build/7.3 $d/tree $d/tree.% $d/base,$(wildcard $d/*)))
