@@ -597,6 +597,63 @@ static noinline void val_members(struct val_members *p)
 
 static typeof(val_members) *target_val_members = val_members;
 
+struct val_inner {
+	s8	x;
+	s16	y[2];
+};
+
+struct val_flexible {
+	u32	unused;
+	s32	x[];
+};
+
+struct val_arrays {
+	u64			large[2];
+	u8			small[3];
+	s8			flat[2][3];
+	s8			(*rows)[3];
+	bool			yes[2];
+	enum val_signed		color[2];
+	struct val_inner	inner[2];
+	struct val_inner	*far[2];
+	struct val_flexible	*flexible;
+};
+
+/* @p is the first of two. */
+static noinline void val_arrays(struct val_arrays *p)
+{
+	values_begin("val_arrays");
+	NOTE_ELEMENT("large", p->large[1]);
+	NOTE_ELEMENT("small", p->small[0x2]);
+	NOTE_ELEMENT("row", p->rows[1][2]);
+	/* BTF has an array of arrays as one array. */
+	values_int("flat", "p->flat[4]", true, p->flat[1][1]);
+	values_bool("yes", "p->yes[1]", p->yes[1]);
+	NOTE_ELEMENT("color", p->color[1]);
+	NOTE_ELEMENT("x", p->inner[1].x);
+	NOTE_ELEMENT("y", p->inner[1].y[1]);
+	NOTE_ELEMENT("through", p->far[1]->y[0]);
+	NOTE_ELEMENT("behind", p->far[0][1].x);
+	NOTE_ELEMENT("flexible", p->flexible->x[2]);
+	NOTE_ELEMENT("first", p[0].large[0]);
+	NOTE_ELEMENT("second", p[1].rows[0][1]);
+	NOTE_POINTER(p);
+	values_end();
+}
+
+static typeof(val_arrays) *target_val_arrays = val_arrays;
+
+static noinline void val_array_numbers(const s16 *p)
+{
+	values_begin("val_array_numbers");
+	NOTE_ELEMENT("first", p[0]);
+	NOTE_ELEMENT("last", p[2]);
+	NOTE_POINTER(p);
+	values_end();
+}
+
+static typeof(val_array_numbers) *target_val_array_numbers = val_array_numbers;
+
 struct val_bits {
 	int		a:3;
 	unsigned int	b:5;
@@ -798,6 +855,38 @@ static noinline void call_members(void)
 	vfree(page);
 }
 
+static noinline void call_arrays(void)
+{
+	static struct val_flexible flexible = { 0, { 1, -2, -300000 } };
+	static struct val_arrays arrays[] = {
+		{ .large = { 5000000000, 0x7000000000000001 }, .small = { 1, 2, 0xf3 },
+		  .flat = { { -1, 2, 3 }, { 4, -5, -6 } }, .rows = arrays[0].flat,
+		  .yes = { false, true }, .color = { VAL_PLUS, VAL_MINUS },
+		  .inner = { { 1, { 2, 3 } }, { -4, { -500, -600 } } },
+		  .far = { &arrays[0].inner[0], &arrays[0].inner[1] },
+		  .flexible = &flexible },
+		{ .flat = { { 7, -8, 9 } }, .rows = arrays[1].flat },
+	};
+
+	CALL(val_arrays)(arrays);
+}
+
+static noinline void call_numbers(void)
+{
+	/* No more can be read behind the last number. */
+	void *page = vmalloc(PAGE_SIZE);
+	s16 *numbers;
+
+	if (!page)
+		return;
+	numbers = page + PAGE_SIZE - 3 * sizeof(*numbers);
+	numbers[0] = -1000;
+	numbers[1] = 2;
+	numbers[2] = -3;
+	CALL(val_array_numbers)(numbers);
+	vfree(page);
+}
+
 static noinline void call_bits(void)
 {
 	static struct val_bits bits = { .a = -3, .b = 29, .c = -5000000, .d = -300000000000,
@@ -855,6 +944,8 @@ static int values_show(struct seq_file *file, void *unused)
 	call_others();
 	call_structs_40();
 	call_members();
+	call_arrays();
+	call_numbers();
 	call_bits();
 	call_returns();
 	values_floats();

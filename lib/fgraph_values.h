@@ -26,5 +26,6 @@ void values_floats(void);
 #define NOTE_STRUCT(x)		values_struct(#x, &(x), sizeof(x))
 #define NOTE_INT128(x)		values_int128(#x, &(x))
 #define NOTE_MEMBER(x)		values_member(#x, is_signed_type(typeof(x)), x)
+#define NOTE_ELEMENT(name, x)	values_int(name, #x, is_signed_type(typeof(x)), x)
 
 #endif /* _LIB_FGRAPH_VALUES_H */

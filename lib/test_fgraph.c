@@ -193,6 +193,24 @@ static noinline struct test_fgraph_large test_fgraph_memory(int first, long seco
 	return (struct test_fgraph_large){ { first, second } };
 }
 
+struct test_fgraph_table {
+	char			text[2][8];
+	char			(*rows)[8];
+	const char		*names[2];
+	struct test_fgraph_pair	pairs[2];
+	struct test_fgraph_pair	*others[2];
+	u16			numbers[];
+};
+
+struct test_fgraph_incomplete;
+
+static noinline u16 *test_fgraph_table(struct test_fgraph_table *table, const char * const *names,
+				       void *nothing, struct test_fgraph_incomplete *incomplete)
+{
+	table->numbers[0]++;
+	return table->numbers;
+}
+
 static typeof(test_fgraph_kinds) *target_kinds = test_fgraph_kinds;
 static typeof(test_fgraph_many_args) *target_many_args = test_fgraph_many_args;
 static typeof(test_fgraph_structs) *target_structs = test_fgraph_structs;
@@ -200,6 +218,7 @@ static typeof(test_fgraph_void) *target_void = test_fgraph_void;
 static typeof(test_fgraph_pointer) *target_pointer = test_fgraph_pointer;
 static typeof(test_fgraph_bool) *target_bool = test_fgraph_bool;
 static typeof(test_fgraph_memory) *target_memory = test_fgraph_memory;
+static typeof(test_fgraph_table) *target_table = test_fgraph_table;
 
 static unsigned long test_fgraph_types(unsigned long n)
 {
@@ -215,6 +234,21 @@ static unsigned long test_fgraph_types(unsigned long n)
 	READ_ONCE(target_pointer)(NULL);
 	large = READ_ONCE(target_memory)(-5, large.part[2]);
 	return READ_ONCE(target_bool)(n, pair);
+}
+
+static unsigned long test_fgraph_tables(unsigned long n)
+{
+	static struct test_fgraph_table table = {
+		.text = { "first", "second" },
+		.rows = table.text,
+		.names = { "red", "green" },
+		.pairs = { { 11, 12 }, { 13, 14 } },
+		.others = { &table.pairs[1], &table.pairs[0] },
+		.numbers = { 0, 20, 30 },
+	};
+
+	table.numbers[0] = n;
+	return *READ_ONCE(target_table)(&table, table.names, NULL, NULL);
 }
 
 /* @last is the last byte of a page, behind which nothing can be read. */
@@ -373,6 +407,7 @@ static const struct {
 	{ "irqs_off",	test_fgraph_irqs_off },
 	{ "path",	test_fgraph_path },
 	{ "types",	test_fgraph_types },
+	{ "table",	test_fgraph_tables },
 	{ "edge",	test_fgraph_at_edge },
 	{ "flip",	test_fgraph_flips },
 };

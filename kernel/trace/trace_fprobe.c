@@ -2,14 +2,14 @@
 /*
  * Events on functions and on tracepoints.
  *
- * An event on functions is an fprobe, on one function or on all that match a pattern. An event on
- * a tracepoint is an fprobe on the tracepoint's stub, &tracepoint.probestub: a function that gets
- * the tracepoint's arguments and does nothing with them. It is registered as a probe of the
- * tracepoint while such an event is on.
+ * An event on functions is an fprobe, on one function or on all that a list of patterns means, see
+ * ftrace_set_filter_list(). An event on a tracepoint is an fprobe on the tracepoint's stub,
+ * &tracepoint.probestub: a function that gets the tracepoint's arguments and does nothing with
+ * them. It is registered as a probe of the tracepoint while such an event is on.
  *
  * event_mutex is held while an event is registered, enabled, disabled and removed, and by the
  * notifiers below while a module comes or goes. So what is found in a module that is not going
- * stays there until the mutex is released, see unless_going().
+ * stays there until the mutex is released, see module_of().
  */
 #define pr_fmt(fmt)	"trace_fprobe: " fmt
 
@@ -53,9 +53,9 @@ static struct dyn_event_operations trace_fprobe_ops = {
  * struct trace_fprobe - an event on functions or on a tracepoint
  * @devent:	its place in the list of all dynamic events
  * @fp:		the fprobe, registered if @started
- * @place:	what the event is on, as it was defined: a function, a pattern or a tracepoint
+ * @place:	what the event is on, as it was defined: a function, a list or a tracepoint
  * @target:	the function, with the name of its module, if the event is on just that one;
- *		NULL if it is on all functions that match @place, or on a tracepoint
+ *		NULL if it is on all functions that the list means, or on a tracepoint
  * @is_return:	is it at the return of the functions?
  * @is_tracepoint: is it on a tracepoint?
  * @started:	is @fp registered?
@@ -182,55 +182,64 @@ static void match_tracepoint(struct tracepoint *tpoint, void *data)
 		search->found = tpoint;
 }
 
+#ifdef CONFIG_MODULES
 /*
- * Returns @addr; 0 if it is in a module that goes, as the notifier for that may have been called
- * already. event_mutex is held.
+ * Returns the module that has @addr, or NULL; an error if the module goes, as the notifier for
+ * that may have been called already. event_mutex is held.
  */
-static unsigned long unless_going(unsigned long addr)
+static struct module *module_of(unsigned long addr)
 {
 	struct module *mod;
 
 	preempt_disable();
 	mod = __module_address(addr);
 	if (mod && mod->state != MODULE_STATE_COMING && mod->state != MODULE_STATE_LIVE)
-		addr = 0;
+		mod = ERR_PTR(-ENOENT);
 	preempt_enable();
-	return addr;
+	return mod;
 }
+
+/* Search the modules for a tracepoint. event_mutex is held. */
+static void find_in_modules(struct tracepoint_search *search)
+{
+	char stub[KSYM_NAME_LEN];
+	struct module *mod;
+	int i;
+
+	snprintf(stub, sizeof(stub), STUB_PREFIX "%s", search->name);
+	mod = module_of(kallsyms_lookup_name(stub));
+	/* Tracepoints of a tainted module are not used, see tracepoint_module_coming(). */
+	if (IS_ERR_OR_NULL(mod) || trace_module_has_bad_taint(mod))
+		return;
+	for (i = 0; i < mod->num_tracepoints; i++)
+		match_tracepoint(tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]), search);
+}
+#else
+static struct module *module_of(unsigned long addr)
+{
+	return NULL;
+}
+
+static void find_in_modules(struct tracepoint_search *search) { }
+#endif
 
 /* event_mutex is held. Returns NULL if neither the kernel nor a module has the tracepoint. */
 static struct tracepoint *find_tracepoint(const char *name)
 {
 	struct tracepoint_search search = { .name = name };
-#ifdef CONFIG_MODULES
-	char stub[KSYM_NAME_LEN];
-	struct module *mod;
-	unsigned long addr;
-	int i;
-#endif
 
 	for_each_kernel_tracepoint(match_tracepoint, &search);
-#ifdef CONFIG_MODULES
-	if (search.found)
-		return search.found;
-	snprintf(stub, sizeof(stub), STUB_PREFIX "%s", name);
-	addr = unless_going(kallsyms_lookup_name(stub));
-	preempt_disable();
-	mod = __module_address(addr);
-	preempt_enable();
-	/* These have tracepoints that are not used, see tracepoint_module_coming(). */
-	if (mod && trace_module_has_bad_taint(mod))
-		return NULL;
-	for (i = 0; mod && i < mod->num_tracepoints; i++)
-		match_tracepoint(tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]), &search);
-#endif
+	if (!search.found)
+		find_in_modules(&search);
 	return search.found;
 }
 
 /* The address that ftrace has for the target, or 0. */
 static unsigned long target_ip(const struct trace_fprobe *tf)
 {
-	return ftrace_location(unless_going(kallsyms_lookup_name(tf->target)));
+	unsigned long addr = kallsyms_lookup_name(tf->target);
+
+	return IS_ERR(module_of(addr)) ? 0 : ftrace_location(addr);
 }
 
 /* Does another event that is started use the stub of the same tracepoint? */
@@ -284,15 +293,18 @@ static int start_on_functions(struct trace_fprobe *tf)
 		ip = target_ip(tf);
 		ret = ip ? register_fprobe_ips(&tf->fp, &ip, 1) : -ENOENT;
 	} else {
-		ret = register_fprobe(&tf->fp, tf->place, NULL);
+		/* Functions of some words may be gone, with their module. */
+		ret = ftrace_set_filter_list(&tf->fp.ops, tf->place, NULL, NULL) ?:
+		      register_fprobe_filtered(&tf->fp);
 	}
 	tf->started = !ret;
-	/* The functions may all be gone, with their module. */
-	return ret == -EINVAL ? -ENOENT : ret;
+	return ret;
 }
 
-static int trace_fprobe_start(struct trace_fprobe *tf)
+static int trace_fprobe_start(struct trace_probe *tp)
 {
+	struct trace_fprobe *tf = trace_fprobe_of(tp);
+
 	if (tf->started)
 		return 0;
 	tf->missed += tf->fp.nmissed;
@@ -311,8 +323,10 @@ static int trace_fprobe_start(struct trace_fprobe *tf)
 	return tf->is_tracepoint ? start_on_tracepoint(tf) : start_on_functions(tf);
 }
 
-static void trace_fprobe_stop(struct trace_fprobe *tf)
+static void trace_fprobe_stop(struct trace_probe *tp)
 {
+	struct trace_fprobe *tf = trace_fprobe_of(tp);
+
 	if (!tf->started)
 		return;
 	/* ftrace may have shut down, and keeps the fprobe then. */
@@ -324,90 +338,14 @@ static void trace_fprobe_stop(struct trace_fprobe *tf)
 	tf->started = false;
 }
 
-static void stop_all(struct trace_probe *tp)
-{
-	struct trace_fprobe *tf;
-
-	list_for_each_entry(tf, trace_probe_probe_list(tp), tp.list)
-		trace_fprobe_stop(tf);
-}
-
-/* Enable the event in an instance, or for perf if @file is NULL. */
-static int enable_trace_fprobe(struct trace_event_call *call, struct trace_event_file *file)
-{
-	struct trace_probe *tp = trace_probe_primary_from_call(call);
-	struct trace_fprobe *tf;
-	bool enabled;
-	int ret = 0;
-
-	if (WARN_ON_ONCE(!tp))
-		return -ENODEV;
-	enabled = trace_probe_is_enabled(tp);
-	if (file) {
-		ret = trace_probe_add_file(tp, file);
-		if (ret)
-			return ret;
-	} else {
-		trace_probe_set_flag(tp, TP_FLAG_PROFILE);
-	}
-	if (enabled)
-		return 0;
-
-	list_for_each_entry(tf, trace_probe_probe_list(tp), tp.list) {
-		ret = trace_fprobe_start(tf);
-		if (ret)
-			break;
-	}
-	if (ret) {
-		stop_all(tp);
-		if (file)
-			trace_probe_remove_file(tp, file);
-		else
-			trace_probe_clear_flag(tp, TP_FLAG_PROFILE);
-	}
-	return ret;
-}
-
-/* Disable the event in an instance, or for perf if @file is NULL. */
-static int disable_trace_fprobe(struct trace_event_call *call, struct trace_event_file *file)
-{
-	struct trace_probe *tp = trace_probe_primary_from_call(call);
-
-	if (WARN_ON_ONCE(!tp))
-		return -ENODEV;
-	if (file && !trace_probe_get_file_link(tp, file))
-		return -ENOENT;
-	if (!file)
-		trace_probe_clear_flag(tp, TP_FLAG_PROFILE);
-	else if (trace_probe_has_single_file(tp))
-		trace_probe_clear_flag(tp, TP_FLAG_TRACE);
-
-	/* perf calls tracepoint_synchronize_unregister() after this, so there is no wait here. */
-	if (!trace_probe_is_enabled(tp))
-		stop_all(tp);
-	return file ? trace_probe_remove_file(tp, file) : 0;
-}
-
 static int trace_fprobe_register(struct trace_event_call *call, enum trace_reg type, void *data)
 {
-	switch (type) {
-	case TRACE_REG_REGISTER:
-		return enable_trace_fprobe(call, data);
-	case TRACE_REG_UNREGISTER:
-		return disable_trace_fprobe(call, data);
-#ifdef CONFIG_PERF_EVENTS
-	case TRACE_REG_PERF_REGISTER:
-		return enable_trace_fprobe(call, NULL);
-	case TRACE_REG_PERF_UNREGISTER:
-		return disable_trace_fprobe(call, NULL);
-#endif
-	default:
-		return 0;
-	}
+	return trace_probe_reg(call, type, data, trace_fprobe_start, trace_fprobe_stop);
 }
 
 /* Modules that come and go. */
 
+#ifdef CONFIG_MODULES
 static bool target_is_within(const struct trace_fprobe *tf, struct module *mod)
 {
 	int len = strlen(module_name(mod));
@@ -418,15 +356,11 @@ static bool target_is_within(const struct trace_fprobe *tf, struct module *mod)
 /* Add the functions of a module that comes to the filter of an event that is started. */
 static void add_functions(struct trace_fprobe *tf, struct module *mod)
 {
-	char *pattern = kstrdup(tf->place, GFP_KERNEL);
-	int ret = -ENOMEM;
+	int ret = ftrace_set_filter_list(&tf->fp.ops, tf->place, mod, NULL);
 
-	if (pattern)
-		ret = ftrace_set_filter_module(&tf->fp.ops, pattern, mod);
-	kfree(pattern);
 	/* No function is left, and an empty filter would mean all functions. */
-	if (ret == -EINVAL)
-		trace_fprobe_stop(tf);
+	if (ret == -ENOENT)
+		trace_fprobe_stop(&tf->tp);
 	else if (ret)
 		pr_warn("Failed to update the functions of %s: %d\n",
 			trace_probe_name(&tf->tp), ret);
@@ -439,22 +373,22 @@ static void start_in_module(struct trace_fprobe *tf, struct module *mod)
 		return;
 	/* It may have been started on a module of that name that went meanwhile. */
 	if (tf->target)
-		trace_fprobe_stop(tf);
+		trace_fprobe_stop(&tf->tp);
 	if (!tf->started)
-		trace_fprobe_start(tf);
+		trace_fprobe_start(&tf->tp);
 	else
 		add_functions(tf, mod);
 }
 
 /*
- * A module goes. Addresses of functions that match a pattern stay in the filter until another
- * module is loaded there, see ftrace_set_filter_module().
+ * A module goes. Addresses of functions of a list stay in the filter until another module is loaded
+ * there, see ftrace_set_filter_list().
  */
 static void stop_in_module(struct trace_fprobe *tf, struct module *mod)
 {
 	if (target_is_within(tf, mod) ||
 	    (tf->tpoint && within_module((unsigned long)tf->tpoint, mod)))
-		trace_fprobe_stop(tf);
+		trace_fprobe_stop(&tf->tp);
 }
 
 static int trace_fprobe_module_callback(struct notifier_block *nb, unsigned long val, void *data)
@@ -484,7 +418,6 @@ static struct notifier_block trace_fprobe_module_nb = {
 	.notifier_call = trace_fprobe_module_callback,
 };
 
-#ifdef CONFIG_MODULES
 /* The tracepoints of a module that comes can be used from now on. */
 static int trace_tracepoint_callback(struct notifier_block *nb, unsigned long val, void *data)
 {
@@ -498,7 +431,7 @@ static int trace_tracepoint_callback(struct notifier_block *nb, unsigned long va
 	for_each_dyn_event(pos) {
 		tf = to_trace_fprobe(pos);
 		if (tf && tf->is_tracepoint && trace_probe_is_enabled(&tf->tp))
-			trace_fprobe_start(tf);
+			trace_fprobe_start(&tf->tp);
 	}
 	mutex_unlock(&event_mutex);
 	return NOTIFY_DONE;
@@ -507,8 +440,17 @@ static int trace_tracepoint_callback(struct notifier_block *nb, unsigned long va
 static struct notifier_block trace_tracepoint_nb = {
 	.notifier_call = trace_tracepoint_callback,
 };
+
+static __init int register_notifiers(void)
+{
+	return register_module_notifier(&trace_fprobe_module_nb) ?:
+	       register_tracepoint_module_notifier(&trace_tracepoint_nb);
+}
 #else
-static struct notifier_block trace_tracepoint_nb;
+static __init int register_notifiers(void)
+{
+	return 0;
+}
 #endif
 
 /* Make, register and remove events. */
@@ -536,66 +478,44 @@ static struct trace_fprobe *find_trace_fprobe(const char *event, const char *gro
 	return NULL;
 }
 
-/* Does the event of @old have a probe with the place and the arguments of @tf already? */
-static bool has_same_probe(struct trace_fprobe *old, struct trace_fprobe *tf)
+static bool trace_fprobe_same_place(struct trace_probe *a, struct trace_probe *b)
 {
-	struct trace_fprobe *pos;
-
-	list_for_each_entry(pos, trace_probe_probe_list(&old->tp), tp.list) {
-		if (!strcmp(pos->place, tf->place) && trace_probe_same_args(&pos->tp, &tf->tp))
-			return true;
-	}
-	return false;
-}
-
-/* Can the probe be added to the event of @old? Returns 0, or -EEXIST with the reason logged. */
-static int check_sibling(struct trace_fprobe *tf, struct trace_fprobe *old)
-{
-	int nr;
-
-	trace_probe_log_set_index(0);
-	if (tf->is_return != old->is_return || tf->is_tracepoint != old->is_tracepoint) {
-		trace_probe_log_err(0, DIFF_PROBE_TYPE);
-		return -EEXIST;
-	}
-	nr = trace_probe_compare_arg_type(&tf->tp, &old->tp);
-	if (nr) {
-		/* Arguments begin at the third word, and @nr at 1. */
-		trace_probe_log_set_index(nr + 1);
-		trace_probe_log_err(0, DIFF_ARG_TYPE);
-		return -EEXIST;
-	}
-	if (has_same_probe(old, tf)) {
-		trace_probe_log_err(0, SAME_PROBE);
-		return -EEXIST;
-	}
-	return 0;
+	return !strcmp(trace_fprobe_of(a)->place, trace_fprobe_of(b)->place);
 }
 
 /*
- * Returns -ENOENT if there is no such function, or none that matches the pattern, or if ftrace
- * cannot hook the stub of the tracepoint. That of a module may not be there yet.
+ * Do the words of the list mean functions, and not just some that others leave out? Returns 0, or
+ * -EINVAL with the reason logged, or another error.
  */
-static int check_functions(struct trace_fprobe *tf)
+static int check_list(struct trace_fprobe *tf)
+{
+	int column, ret = ftrace_set_filter_list(&tf->fp.ops, tf->place, NULL, &column);
+
+	ftrace_free_filter(&tf->fp.ops);
+	trace_probe_log_set_index(1);
+	if (ret == -EINVAL) {
+		trace_probe_log_err(column, BAD_PROBE_ADDR);
+	} else if (ret == -ENOENT) {
+		trace_probe_log_err(0, NO_FUNCTION_LEFT);
+		ret = -EINVAL;
+	}
+	return ret;
+}
+
+/*
+ * Returns -ENOENT if the function is not there, or if ftrace cannot hook it or the stub of the
+ * tracepoint. The tracepoint of a module may not be there yet.
+ */
+static int check_target(struct trace_fprobe *tf)
 {
 	struct tracepoint *tpoint;
-	char *pattern;
-	int ret;
 
-	if (tf->is_tracepoint) {
-		tpoint = find_tracepoint(tf->place);
-		return !tpoint || ftrace_location((unsigned long)tpoint->probestub) ? 0 : -ENOENT;
-	}
 	if (tf->target)
 		return target_ip(tf) ? 0 : -ENOENT;
-	/* ftrace_set_filter() writes to the pattern. */
-	pattern = kstrdup(tf->place, GFP_KERNEL);
-	if (!pattern)
-		return -ENOMEM;
-	ret = ftrace_set_filter(&tf->fp.ops, pattern, strlen(pattern), true);
-	kfree(pattern);
-	ftrace_free_filter(&tf->fp.ops);
-	return ret == -EINVAL ? -ENOENT : ret;
+	if (!tf->is_tracepoint)
+		return 0;
+	tpoint = find_tracepoint(tf->place);
+	return !tpoint || ftrace_location((unsigned long)tpoint->probestub) ? 0 : -ENOENT;
 }
 
 static int check_probe(struct trace_fprobe *tf)
@@ -604,7 +524,7 @@ static int check_probe(struct trace_fprobe *tf)
 
 	for (i = 0; !ret && i < tf->tp.nr_args; i++)
 		ret = traceprobe_update_arg(&tf->tp.args[i]);
-	return ret ?: check_functions(tf);
+	return ret ?: check_target(tf);
 }
 
 /* Make a new event, or add to the one of that name. event_mutex is held. */
@@ -616,7 +536,9 @@ static int add_to_event(struct trace_fprobe *tf)
 
 	old = find_trace_fprobe(trace_probe_name(&tf->tp), trace_probe_group_name(&tf->tp));
 	if (old)
-		return check_sibling(tf, old) ?: trace_probe_append(&tf->tp, &old->tp);
+		return trace_probe_append(&tf->tp, &old->tp, tf->is_return == old->is_return &&
+					  tf->is_tracepoint == old->is_tracepoint,
+					  trace_fprobe_same_place);
 
 	traceprobe_set_funcs(&tf->tp, tf->is_return);
 	call->flags = TRACE_EVENT_FL_FPROBE;
@@ -639,7 +561,7 @@ static int register_trace_fprobe(struct trace_fprobe *tf)
 	ret = check_probe(tf) ?: add_to_event(tf);
 	/* The event that it was added to may be enabled. */
 	if (!ret && trace_probe_is_enabled(&tf->tp)) {
-		ret = trace_fprobe_start(tf);
+		ret = trace_fprobe_start(&tf->tp);
 		if (ret)
 			trace_probe_unlink(&tf->tp);
 	}
@@ -660,7 +582,7 @@ static int unregister_trace_fprobe(struct trace_fprobe *tf)
 		if (trace_probe_unregister_event_call(&tf->tp))
 			return -EBUSY;
 	}
-	trace_fprobe_stop(tf);
+	trace_fprobe_stop(&tf->tp);
 	if (tf->started)
 		return -EBUSY;
 	dyn_event_remove(&tf->devent);
@@ -687,27 +609,21 @@ static bool trace_fprobe_is_busy(struct dyn_event *ev)
 
 /**
  * struct fprobe_definition - what the first two words of an event's definition say
- * @group:	its group
- * @event:	its name
+ * @name:	its name
  * @place:	see &trace_fprobe.place; allocated
  * @symbol:	the function that has the types of the arguments, with its module; NULL if there is
- *		none or are several. Allocated
+ *		none or a list. Allocated
  * @is_return:	see &trace_fprobe.is_return
  * @is_tracepoint: see &trace_fprobe.is_tracepoint
  * @maxactive:	see &trace_fprobe.maxactive
- * @event_buf:	memory for @event
- * @group_buf:	memory for @group
  */
 struct fprobe_definition {
-	const char	*group;
-	const char	*event;
+	struct probe_name name;
 	char		*place;
 	char		*symbol;
 	bool		is_return;
 	bool		is_tracepoint;
 	int		maxactive;
-	char		event_buf[MAX_EVENT_NAME_LEN];
-	char		group_buf[MAX_EVENT_NAME_LEN];
 };
 
 /* "MOD:NAME" if the function is in a module, as one that is loaded later may have it, too. */
@@ -740,7 +656,34 @@ static bool uses_retval(int argc, const char **argv)
 	return false;
 }
 
-/* Parse def->place, "[MOD:]NAME[%return]" or "PATTERN[%return]". */
+/* Is what lies between @word and @end "MOD:NAME" or a pattern? */
+static bool is_good_word(const char *word, const char *end)
+{
+	if (word == end || *word == '!')
+		return false;
+	/* ftrace would take that for a function's number in a list of its own. */
+	if (!memchr(word, ':', end - word))
+		return !isdigit(*word);
+	return word + strcspn(word, "*?[\\,") == end;
+}
+
+/* Check the words of a list. Returns 0, or -EINVAL with the reason logged. */
+static int check_words(const char *list)
+{
+	const char *word, *end;
+
+	for (word = list; ; word = end + 1) {
+		end = strchrnul(word, ',');
+		if (!is_good_word(word + (*word == '!'), end)) {
+			trace_probe_log_err(word - list, BAD_PROBE_ADDR);
+			return -EINVAL;
+		}
+		if (!*end)
+			return 0;
+	}
+}
+
+/* Parse def->place, "LIST[%return]", where LIST may be "[MOD:]NAME". */
 static int parse_functions(struct fprobe_definition *def, struct traceprobe_parse_context *ctx)
 {
 	char *place = def->place, *suffix = strchr(place, '%');
@@ -754,12 +697,11 @@ static int parse_functions(struct fprobe_definition *def, struct traceprobe_pars
 		def->is_return = true;
 	}
 	ctx->flags |= def->is_return ? TPARG_FL_RETURN : TPARG_FL_FENTRY;
-	/* To ftrace, that is a function's number in a list, or all but some. */
-	if (isdigit(place[0]) || place[0] == '!') {
-		trace_probe_log_err(0, BAD_PROBE_ADDR);
+	if (check_words(place))
 		return -EINVAL;
-	}
-	/* Functions that share a name have no common type, as those that match a pattern. */
+	/* Functions that share a name have no common type, as those of a list. */
+	if (strpbrk(place, ",!"))
+		return 0;
 	if (strchr(place, ':'))
 		def->symbol = kstrdup(place, GFP_KERNEL);
 	else if (traceprobe_count_symbols(place) == 1)
@@ -834,27 +776,16 @@ static int parse_maxactive(const char *word, struct fprobe_definition *def)
 /* Parse the name after the ':' of @word, or make one for what the event is on. */
 static int parse_name(const char *word, struct fprobe_definition *def)
 {
-	const char *colon = strchr(word, ':');
-	int ret;
+	char *name = def->name.event_buf;
 
-	trace_probe_log_set_index(0);
-	if (colon) {
-		def->event = colon + 1;
-		ret = traceprobe_parse_event_name(&def->event, &def->group, def->group_buf,
-						  def->event - word);
-		if (ret || def->event)
-			return ret;
-	}
 	if (def->is_tracepoint)
-		snprintf(def->event_buf, MAX_EVENT_NAME_LEN, "%s%s",
+		snprintf(name, MAX_EVENT_NAME_LEN, "%s%s",
 			 isdigit(def->place[0]) ? "_" : "", def->place);
 	else
-		snprintf(def->event_buf, MAX_EVENT_NAME_LEN, "%.*s__%s",
+		snprintf(name, MAX_EVENT_NAME_LEN, "%.*s__%s",
 			 MAX_EVENT_NAME_LEN - (int)sizeof("__entry"), def->place,
 			 def->is_return ? "exit" : "entry");
-	sanitize_event_name(def->event_buf);
-	def->event = def->event_buf;
-	return 0;
+	return traceprobe_parse_name(word, &def->name);
 }
 
 /* Takes def->place and def->symbol over. Returns NULL if there is no memory. */
@@ -871,7 +802,7 @@ static struct trace_fprobe *alloc_trace_fprobe(struct fprobe_definition *def, in
 	if (!tf->is_tracepoint)
 		swap(tf->target, def->symbol);
 	tf->nhit = alloc_percpu(unsigned long);
-	if (!tf->nhit || trace_probe_init(&tf->tp, def->event, def->group, false)) {
+	if (!tf->nhit || trace_probe_init(&tf->tp, def->name.event, def->name.group, false)) {
 		free_trace_fprobe(tf);
 		return NULL;
 	}
@@ -884,11 +815,14 @@ static int create_event(int argc, const char **argv, struct fprobe_definition *d
 			struct traceprobe_parse_context *ctx)
 {
 	struct trace_fprobe *tf = alloc_trace_fprobe(def, argc - 2);
-	int ret;
+	int ret = 0;
 
 	if (!tf)
 		return -ENOMEM;
-	ret = traceprobe_parse_args(&tf->tp, tf->is_return, argc - 2, argv + 2, ctx);
+	if (!tf->is_tracepoint && !tf->target)
+		ret = check_list(tf);
+	if (!ret)
+		ret = traceprobe_parse_args(&tf->tp, tf->is_return, argc - 2, argv + 2, ctx);
 	if (ret)
 		goto error;
 	if (tf->is_return) {
@@ -913,9 +847,11 @@ error:
 
 /*
  * Syntax of definitions:
- *  - events on functions; PATTERN has wildcards as in set_ftrace_filter:
- *      f[:[GRP/][EVENT]] {[MOD:]NAME|PATTERN} [ARGS]
- *      f[NR][:[GRP/][EVENT]] {[MOD:]NAME|PATTERN}%return [ARGS]
+ *  - events on functions:
+ *      f[:[GRP/][EVENT]] LIST [ARGS]
+ *      f[NR][:[GRP/][EVENT]] LIST%return [ARGS]
+ *    LIST is [!]WORD[,[!]WORD...]; a WORD is [MOD:]NAME, or a PATTERN with wildcards as in
+ *    set_ftrace_filter. Functions that match a word behind a '!' are left out.
  *  - events on a tracepoint:
  *      t[:[GRP/][EVENT]] TRACEPOINT [ARGS]
  *
@@ -923,7 +859,7 @@ error:
  */
 static int __trace_fprobe_create(int argc, const char *argv[])
 {
-	struct fprobe_definition def = { .group = FPROBE_EVENT_SYSTEM };
+	struct fprobe_definition def = { .name.group = FPROBE_EVENT_SYSTEM };
 	struct traceprobe_parse_context ctx = { .flags = TPARG_FL_KERNEL | TPARG_FL_FPROBE };
 	const char **expanded;
 	int ret;
@@ -932,7 +868,7 @@ static int __trace_fprobe_create(int argc, const char *argv[])
 		return -ECANCELED;
 	if (argv[0][0] == 't') {
 		def.is_tracepoint = true;
-		def.group = TRACEPOINT_EVENT_SYSTEM;
+		def.name.group = TRACEPOINT_EVENT_SYSTEM;
 	}
 
 	trace_probe_log_init("trace_fprobe", argc, argv);
@@ -1026,7 +962,7 @@ void trace_fprobe_show_profile(struct seq_file *m, struct dyn_event *ev)
  * bpf_get_fprobe_info() - say what a program of BPF is attached to
  * @event:	the perf event, of an event on functions or a tracepoint
  * @fd_type:	set to BPF_FD_TYPE_KPROBE or BPF_FD_TYPE_KRETPROBE
- * @symbol:	set to the function, the pattern or the tracepoint
+ * @symbol:	set to the function, the list or the tracepoint
  * @offset:	set to 0
  * @addr:	set to 0
  *
@@ -1051,11 +987,6 @@ int bpf_get_fprobe_info(const struct perf_event *event, u32 *fd_type, const char
 /* Events are defined by dynamic_events, from fs_initcall() on. */
 static __init int init_trace_fprobes(void)
 {
-	int ret = dyn_event_register(&trace_fprobe_ops);
-
-	if (!ret && IS_ENABLED(CONFIG_MODULES))
-		ret = register_module_notifier(&trace_fprobe_module_nb) ?:
-		      register_tracepoint_module_notifier(&trace_tracepoint_nb);
-	return ret;
+	return dyn_event_register(&trace_fprobe_ops) ?: register_notifiers();
 }
 core_initcall(init_trace_fprobes);

@@ -201,20 +201,19 @@ static int btf_begin(struct traceprobe_parse_context *ctx, const char *name, str
 	return btf_find_param(ctx, name, e, offs);
 }
 
-/* Parse "->": what was parsed so far must be a pointer to a struct or union. */
-static int btf_follow(struct traceprobe_parse_context *ctx, struct btf_expr *e, int offs)
+/* Returns the id of the type that what was parsed so far points to; 0, which is void, if none. */
+static u32 btf_pointee(const struct btf_expr *e)
 {
 	const struct btf_type *t = btf_type_skip_modifiers(e->btf, e->type, NULL);
 
-	if (!e->pointee) {
-		e->type = t && btf_type_is_ptr(t) ? t->type : 0;
-		t = btf_type_skip_modifiers(e->btf, e->type, NULL);
-	}
-	e->pointee = false;
-	if (!t || !btf_type_is_struct(t)) {
-		trace_probe_log_err(offs, NO_PTR_STRCT);
-		return -EINVAL;
-	}
+	if (e->pointee)
+		return e->type;
+	return btf_type_is_ptr(t) ? t->type : 0;
+}
+
+/* Read memory of type @id behind the pointer that was parsed. @offs is the column for errors. */
+static int btf_deref(struct traceprobe_parse_context *ctx, struct btf_expr *e, u32 id, int offs)
+{
 	if (e->deref)
 		ctx->code->offset = e->bits / BITS_PER_BYTE;
 	if (++ctx->code == ctx->end) {
@@ -222,9 +221,23 @@ static int btf_follow(struct traceprobe_parse_context *ctx, struct btf_expr *e, 
 		return -EINVAL;
 	}
 	ctx->code->op = FETCH_OP_DEREF;
+	e->type = id;
+	e->pointee = false;
 	e->deref = true;
 	e->bits = 0;
 	return 0;
+}
+
+/* Parse "->": what was parsed so far must be a pointer to a struct or union. */
+static int btf_follow(struct traceprobe_parse_context *ctx, struct btf_expr *e, int offs)
+{
+	u32 id = btf_pointee(e);
+
+	if (!btf_type_is_struct(btf_type_skip_modifiers(e->btf, id, NULL))) {
+		trace_probe_log_err(offs, NO_PTR_STRCT);
+		return -EINVAL;
+	}
+	return btf_deref(ctx, e, id, offs);
 }
 
 /* Parse the name of a member of the current struct or union. */
@@ -291,15 +304,15 @@ static int btf_finish(struct btf_expr *e, struct traceprobe_parse_context *ctx)
 }
 
 /*
- * Cut the part of an expression at *@text from what follows. Set @op to the operator behind it, '.'
- * or the '-' of "->", and *@text to the next part; @op is 0 behind the last one.
+ * Cut the part of an expression at *@text from what follows. Set *@op to the operator behind it,
+ * which is '.', '[' or the '-' of "->", and *@text to the next part; *@op is 0 behind the last one.
  */
 static int btf_split(char **text, char *op, int offs)
 {
 	char *begin = *text;
 
 	*op = 0;
-	*text = strpbrk(begin, "-.");
+	*text = strpbrk(begin, "-.[");
 	if (!*text) {
 		*text = begin + strlen(begin);
 		return 0;
@@ -313,30 +326,101 @@ static int btf_split(char **text, char *op, int offs)
 	return 0;
 }
 
-/* Parse the members that follow what was parsed so far and @op. @offs is the column of @text. */
+/* As btf_split(), for "INDEX]" at *@text. The number is written to @index. */
+static int btf_split_index(char **text, char *op, u32 *index, int offs)
+{
+	char *begin = *text, *next = strchr(begin, ']');
+
+	if (!next) {
+		trace_probe_log_err(offs + strlen(begin), ARRAY_NO_CLOSE);
+		return -EINVAL;
+	}
+	*next++ = '\0';
+	if (!isdigit(*begin) || kstrtou32(begin, 0, index)) {
+		trace_probe_log_err(offs, BAD_INDEX);
+		return -EINVAL;
+	}
+	offs += next - begin;
+	if (*next && !strchr("-.[", *next)) {
+		trace_probe_log_err(offs, BAD_ARRAY_SUFFIX);
+		return -EINVAL;
+	}
+	*text = next;
+	return btf_split(text, op, offs);
+}
+
+/* The current type, if that is an array in memory, else NULL. */
+static const struct btf_array *btf_current_array(const struct btf_expr *e)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(e->btf, e->type, NULL);
+
+	return e->deref && btf_is_array(t) ? btf_array(t) : NULL;
+}
+
+/* Go on with element @index of the current array, or behind the pointer that was parsed. */
+static int btf_use_element(struct traceprobe_parse_context *ctx, struct btf_expr *e, u32 index,
+			   int offs)
+{
+	const struct btf_array *array = btf_current_array(e);
+	u32 id = array ? array->type : btf_pointee(e);
+	u32 begin = array ? e->bits : 0;
+	int size = trace_btf_size(e->btf, id);
+
+	if (size <= 0) {
+		trace_probe_log_err(offs, NO_ELEMENTS);
+		return -EINVAL;
+	}
+	/* A flexible array has 0 elements. All bits of the element must have an offset in @e. */
+	if ((array && array->nelems && index >= array->nelems) ||
+	    (index + 1ULL) * size > (U32_MAX - begin) / BITS_PER_BYTE) {
+		trace_probe_log_err(offs, ARRAY_TOO_BIG);
+		return -EINVAL;
+	}
+	if (array)
+		e->type = id;
+	else if (btf_deref(ctx, e, id, offs))
+		return -EINVAL;
+	e->bits += index * size * BITS_PER_BYTE;
+	return 0;
+}
+
+/*
+ * Parse the member or the index that follows *@op. Set @op and *@text as btf_split() does. @offs is
+ * the column of *@text.
+ */
+static int btf_parse_step(struct traceprobe_parse_context *ctx, struct btf_expr *e, char *op,
+			  char **text, int offs)
+{
+	char *member = *text;
+	u32 index;
+	int ret = 0;
+
+	if (*op == '[')
+		return btf_split_index(text, op, &index, offs) ?:
+		       btf_use_element(ctx, e, index, offs);
+	if (*op == '-')
+		ret = btf_follow(ctx, e, offs);
+	return ret ?: btf_split(text, op, offs) ?: btf_enter(e, member, offs);
+}
+
+/* Parse all that follows what was parsed so far and @op. @offs is the column of @text. */
 static int btf_parse_members(struct traceprobe_parse_context *ctx, struct btf_expr *e, char op,
 			     char *text, int offs)
 {
 	while (op) {
-		char *member = text;
-		int ret = 0;
+		char *begin = text;
+		int ret = btf_parse_step(ctx, e, &op, &text, offs);
 
-		if (op == '-')
-			ret = btf_follow(ctx, e, offs);
-		if (!ret)
-			ret = btf_split(&text, &op, offs);
-		if (!ret)
-			ret = btf_enter(e, member, offs);
 		if (ret)
 			return ret;
-		offs += text - member;
+		offs += text - begin;
 	}
 	return 0;
 }
 
 /*
- * Find how far in the structure, in bytes, that @e begins with the member is that a cast names. It
- * may be a member of members. @offs is the column for errors.
+ * Find how far in the structure, in bytes, that @begin begins with the member is that a cast names.
+ * It may be a member of members, or an element of an array. @offs is the column for errors.
  */
 static int btf_find_cast_member(struct traceprobe_parse_context *ctx, const struct btf_expr *begin,
 				char *member, int offs)
@@ -345,21 +429,21 @@ static int btf_find_cast_member(struct traceprobe_parse_context *ctx, const stru
 	struct btf_expr e = { .btf = begin->btf, .type = begin->type, .deref = true };
 	char *next = member, op = '.';
 
-	while (op == '.') {
-		int ret;
+	/* "->", and an index of a pointer, lead out of the structure. */
+	while (op == '.' || (op == '[' && !btf_pointee(&e))) {
+		int ret = btf_parse_step(ctx, &e, &op, &next, offs);
 
-		offs += next - member;
-		member = next;
-		ret = btf_split(&next, &op, offs) ?: btf_enter(&e, member, offs);
 		if (ret)
 			return ret;
+		offs += next - member;
+		member = next;
 	}
 	if (e.bits % BITS_PER_BYTE || e.bit_size) {
-		trace_probe_log_err(offs, TYPECAST_NOT_ALIGNED);
+		trace_probe_log_err(e.column, TYPECAST_NOT_ALIGNED);
 		return -EINVAL;
 	}
 	if (op) {
-		trace_probe_log_err(offs + strlen(member), TYPECAST_BAD_ARROW);
+		trace_probe_log_err(offs - strlen(op == '-' ? "->" : "["), TYPECAST_BAD_ARROW);
 		return -EINVAL;
 	}
 	return e.bits / BITS_PER_BYTE;
@@ -369,7 +453,7 @@ static int btf_find_cast_member(struct traceprobe_parse_context *ctx, const stru
  * traceprobe_parse_cast() - take what was parsed for a pointer to a structure, and parse members
  * @type:	"STRUCT" or "STRUCT,MEMBER"; with MEMBER, the pointer is to that member of STRUCT.
  *		It is modified
- * @members:	"MEMBER.MEMBER->...", what follows the first "->", in the same text as @type
+ * @members:	"MEMBER.MEMBER[INDEX]->...", what follows the first "->", in the same text as @type
  * @ctx:	the context, which gets the fetch instructions and the type of the expression
  * @offs:	column of @type in the definition, for errors
  *
@@ -416,7 +500,7 @@ bool traceprobe_btf_knows(const char *arg, struct traceprobe_parse_context *ctx)
 }
 
 /**
- * traceprobe_parse_btf() - parse "NAME" or "NAME->MEMBER.MEMBER->..."
+ * traceprobe_parse_btf() - parse "NAME" or "NAME->MEMBER.MEMBER[INDEX]->..."
  * @arg:	the text, which is modified; NAME may be $argN, $retval or $current
  * @ctx:	the context, which gets the fetch instructions and the type of the expression
  * @offs:	column of @arg in the definition, for errors
