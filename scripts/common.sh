@@ -33,6 +33,13 @@ BUILD=$SHARED
 only_61() { [ "$BASE" = 6.1 ] || die "BASE=$BASE: $1 is for 6.1 alone so far"; }
 # version_of <MAKEFILE: prints the version in the Makefile of a kernel, such as 6.1.192.
 version_of() { awk '/^(VERSION|PATCHLEVEL|SUBLEVEL) = [0-9]/ { v = v d $3; d = "." } END { print v }'; }
+# series_version: prints the version of the series, the first heading of CHANGELOG.md.
+series_version() {
+	local v
+	v=$(sed -nE 's/^## ([a-z0-9.]+)( .*)?$/\1/p' "$ROOT/CHANGELOG.md" | sed q)
+	[ -n "$v" ] || die "CHANGELOG.md has no heading '## VERSION (DATE)'"
+	echo "$v"
+}
 # whole_file BASE PATH: prints where this repository has the whole file PATH of the series
 # for BASE. The series share a file unless patches/BASE/files/ has a version for one of them.
 whole_file() {
@@ -65,7 +72,7 @@ set_arch() {
 	esac
 }
 set_arch
-KNOWN_CONFIGS='tracing kprobes clients debug kcsan frame-pointer guess rt cfi defconfig no-modules cross'
+KNOWN_CONFIGS='tracing kprobes clients debug kcsan frame-pointer guess rt cfi defconfig no-modules suspend cross'
 [[ " $KNOWN_CONFIGS " = *" $CONFIG "* ]] || die "CONFIG=$CONFIG: not one of $KNOWN_CONFIGS"
 # Run git without the settings of the user and of the machine.
 vcs() {
