@@ -354,35 +354,35 @@ static bool target_is_within(const struct trace_fprobe *tf, struct module *mod)
 }
 
 /* Add the functions of a module that comes to the filter of an event that is started. */
-static void add_functions(struct trace_fprobe *tf, struct module *mod)
+static int add_functions(struct trace_fprobe *tf, struct module *mod)
 {
 	int ret = ftrace_set_filter_list(&tf->fp.ops, tf->place, mod, NULL);
 
 	/* No function is left, and an empty filter would mean all functions. */
 	if (ret == -ENOENT)
 		trace_fprobe_stop(&tf->tp);
-	else if (ret)
-		pr_warn("Failed to update the functions of %s: %d\n",
-			trace_probe_name(&tf->tp), ret);
+	return ret;
 }
 
 /* A module comes, whose functions nothing calls yet. An event on one of them waits for it. */
 static void start_in_module(struct trace_fprobe *tf, struct module *mod)
 {
+	int ret;
+
 	if (tf->target && !target_is_within(tf, mod))
 		return;
 	/* It may have been started on a module of that name that went meanwhile. */
 	if (tf->target)
 		trace_fprobe_stop(&tf->tp);
-	if (!tf->started)
-		trace_fprobe_start(&tf->tp);
-	else
-		add_functions(tf, mod);
+	ret = tf->started ? add_functions(tf, mod) : trace_fprobe_start(&tf->tp);
+	if (ret && ret != -ENOENT)
+		pr_warn("%s is not on all functions of module %s: %d\n",
+			trace_probe_name(&tf->tp), module_name(mod), ret);
 }
 
 /*
- * A module goes. Addresses of functions of a list stay in the filter until another module is loaded
- * there, see ftrace_set_filter_list().
+ * A module goes. What the filter of a list has of it stays there until another module is loaded, see
+ * ftrace_set_filter_list().
  */
 static void stop_in_module(struct trace_fprobe *tf, struct module *mod)
 {
@@ -484,17 +484,19 @@ static bool trace_fprobe_same_place(struct trace_probe *a, struct trace_probe *b
 }
 
 /*
- * Do the words of the list mean functions, and not just some that others leave out? Returns 0, or
- * -EINVAL with the reason logged, or another error.
+ * Do the words of the list mean functions, and not just some that others leave out? Returns 0;
+ * -ENOENT, as for a kprobe, if a word means none, or -EINVAL if none is left, with the reason
+ * logged; another error.
  */
 static int check_list(struct trace_fprobe *tf)
 {
-	int column, ret = ftrace_set_filter_list(&tf->fp.ops, tf->place, NULL, &column);
+	int column = 0, ret = ftrace_set_filter_list(&tf->fp.ops, tf->place, NULL, &column);
 
 	ftrace_free_filter(&tf->fp.ops);
 	trace_probe_log_set_index(1);
 	if (ret == -EINVAL) {
 		trace_probe_log_err(column, BAD_PROBE_ADDR);
+		ret = -ENOENT;
 	} else if (ret == -ENOENT) {
 		trace_probe_log_err(0, NO_FUNCTION_LEFT);
 		ret = -EINVAL;

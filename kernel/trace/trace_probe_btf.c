@@ -22,7 +22,7 @@
  * @bits:	offset for the last instruction, in bits; not written to it yet
  * @bit_size:	size in bits if the last member was a bitfield, else 0
  * @deref:	the last instruction is a FETCH_OP_DEREF
- * @column:	column of the part that was parsed last, for errors
+ * @column:	column of the name that was parsed last, for errors
  * @pointee:	what was parsed so far is a pointer, and @type is that of what it points to
  */
 struct btf_expr {
