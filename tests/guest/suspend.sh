@@ -3,7 +3,9 @@
 # Suspend to memory, with hooks of every kind on the path down and up. Then irq_work must be
 # alive: the reserve of fgraph is filled again, and a reader of trace_pipe is woken. No frame
 # may be left of the calls that never return, and the instance of the profiler must go. A
-# kernel that has hibernation and pm_test also goes the way to that and back.
+# kernel that has hibernation also goes the way to that and back: with pm_test as far as the
+# image is made, and if there is a disk, it writes the image there, powers off, and resumes from
+# it when the machine is started again.
 set -u
 cd /sys/kernel/tracing || exit 1
 power=/sys/power
@@ -40,6 +42,7 @@ down() {
 		echo 0 >/sys/class/rtc/rtc0/wakealarm
 		echo +5 >/sys/class/rtc/rtc0/wakealarm ;;
 	core) echo core >$power/pm_test ;;
+	image) echo shutdown >$power/disk ;;
 	esac
 	sh -c "echo $state >$power/state" || complain "$1: status $?"
 	[ ! -w $power/pm_test ] || echo none >$power/pm_test
@@ -132,17 +135,27 @@ all_hooks() {
 	hooks_off "$*-all"
 }
 
+# Let an image be written to the disk that QEMU was given.
+swap_on() {
+	mkswap /dev/vda && swapon /dev/vda && cat /sys/class/block/vda/dev >$power/resume
+}
+
 main() {
 	local kinds=()
 	# QEMU does not always wake up again if the machine sleeps for the third time.
-	[ -n "${SUSPEND:-}" ] || { echo 'only by hand: make run SMP=1 MEM=600M FILES=tests/guest CMD="SUSPEND=1 bash /mnt/files/suspend.sh"'; exit 4; }
+	[ -n "${SUSPEND:-}" ] || { echo 'only by hand: see README.md'; exit 4; }
 	[ -w $power/state ] || { echo 'no power management'; exit 4; }
 	grep -qs deep $power/mem_sleep && [ -w /sys/class/rtc/rtc0/wakealarm ] && kinds+=(memory)
 	grep -qw disk $power/state && [ -w $power/pm_test ] && kinds+=(core)
-	[ ${#kinds[@]} -gt 0 ] || { echo "no suspend to memory with an alarm, and no pm_test of hibernation"; exit 4; }
+	if [ "$SUSPEND" = image ]; then
+		kinds=(image)
+		swap_on || exit
+	fi
+	[ ${#kinds[@]} -gt 0 ] || { echo "no suspend to memory with an alarm, and no hibernation"; exit 4; }
 	for kind in "${kinds[@]}"; do
 		echo "$kind"
-		one_probe "$kind"
+		# An image is made once, as the machine must be started by hand to resume from it.
+		[ "$kind" = image ] || one_probe "$kind"
 		all_hooks "$kind"
 	done
 	exit $bad
