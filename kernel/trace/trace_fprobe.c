@@ -381,8 +381,8 @@ static void start_in_module(struct trace_fprobe *tf, struct module *mod)
 }
 
 /*
- * A module goes. What the filter of a list has of it stays there until another module is loaded, see
- * ftrace_set_filter_list().
+ * A module goes. What the filter of a list has of it stays there until another module is loaded,
+ * see ftrace_set_filter_list().
  */
 static void stop_in_module(struct trace_fprobe *tf, struct module *mod)
 {
