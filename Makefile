@@ -2,13 +2,13 @@
 # command line are passed to the scripts unchanged.
 vars := ARCH BASE FROM KERNEL CONFIG SMALL LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
 	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE \
-	CLIENTS BENCH BPF DEBUG PEER DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD SEED
+	CLIENTS BENCH BPF DEB FLAVOUR LSMOD KCONFIG DEBUG PEER DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD SEED
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
 
 # A tree that TREE names is built as it is, without applying the series.
 tree := $(if $(TREE),,tree)
 
-.PHONY: help setup tree refresh build run shell demo test torture bench baseline check series release clean
+.PHONY: help setup tree refresh build run shell demo test torture bench baseline check series release deb clean
 help:
 	@echo 'make setup      install the Debian packages needed (root or sudo)'
 	@echo 'make tree       build/tree: the base kernel and one commit for each step'
@@ -30,6 +30,8 @@ help:
 	@echo '                CONFIGS=1: in other configurations, RANDOM=20 SEED=: in random ones, too'
 	@echo 'make series     build/series: the mails for git am and git send-email; TOPIC=fixes: those alone'
 	@echo 'make release    build/release: archives of the mails, ids of the trees, notes, checksums'
+	@echo "make deb        packages of a kernel with Debian's configuration (make setup DEB=1):"
+	@echo '                FLAVOUR=cloud-amd64|amd64|cloud-arm64|arm64, LSMOD=FILE, KCONFIG=FILE'
 	@echo 'make refresh    rewrite patches/BASE and whole files from the commits of build/tree, or TREE=PATH'
 	@echo 'make baseline   measure tests/baseline/ARCH.list on the base kernel'
 	@echo 'make clean      remove what was built, but not the tree'
@@ -42,7 +44,7 @@ help:
 	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= DISK=FILE LOG=FILE VERBOSE=1'
 	@echo '             KUNIT=1, SELFTEST=1: with the tests at boot  ALLOW=REGEX: splats to pass over'
 	@echo 'test:        ONLY="host kunit ..."  torture: TORTURE_ARGS="callers=3 ..."'
-	@echo 'setup:       CLIENTS=1, BENCH=1, CONFIG=cfi, CONFIG=cross: what these need  tree: FORCE=1 drops its own commits'
+	@echo 'setup:       CLIENTS=1, BENCH=1, DEB=1, CONFIG=cfi, CONFIG=cross: what these need  tree: FORCE=1 drops its own commits'
 
 setup:
 	@scripts/setup
@@ -81,5 +83,7 @@ release:
 	@scripts/tree
 	@BASE=7.3 scripts/tree
 	@scripts/release
+deb: tree
+	@scripts/deb
 clean:
 	rm -rf $(foreach d,build build/7.3,$(filter-out build/7.3 $d/tree $d/tree.% $d/base,$(wildcard $d/*)))
