@@ -27,8 +27,9 @@ say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "$@"; exit 1; }
 
 [[ " ${BASES[*]} " = *" $BASE "* ]] || die "BASE=$BASE: not one of ${BASES[*]}"
-BUILD=$SHARED
-[ "$BASE" = 6.1 ] || BUILD=$SHARED/$BASE
+# build_dir BASE: prints the directory of what is made for a base alone.
+build_dir() { if [ "$1" = 6.1 ]; then echo "$SHARED"; else echo "$SHARED/$1"; fi; }
+BUILD=$(build_dir "$BASE")
 # only_61 WHAT: ends the script if BASE is not 6.1, as WHAT works for no other base yet.
 only_61() { [ "$BASE" = 6.1 ] || die "BASE=$BASE: $1 is for 6.1 alone so far"; }
 # version_of <MAKEFILE: prints the version in the Makefile of a kernel, such as 6.1.192.
