@@ -37,7 +37,7 @@ help:
 	@echo 'make clean      remove what was built, but not the tree'
 	@echo
 	@echo 'BASE=6.1|7.3  the base and its series; those of 7.3 are in build/7.3'
-	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer|guess|rt|cfi|defconfig|no-modules|suspend'
+	@echo 'ARCH=x86_64|arm64  KERNEL=series|base  CONFIG=tracing|kprobes|clients|debug|kcsan|frame-pointer|guess|rt|cfi|defconfig|no-modules|suspend|hardened'
 	@echo '             SMALL=1: without network and BTF, to build faster (configs/small.config)'
 	@echo 'LINUX=PATH   another 6.1.y (7.3.y) as the base  TREE=PATH  build this tree as it is'
 	@echo '             (bench: any other version, a column more)'
