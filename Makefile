@@ -2,7 +2,7 @@
 # command line are passed to the scripts unchanged.
 vars := ARCH BASE FROM KERNEL CONFIG SMALL LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
 	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE \
-	CLIENTS BENCH BPF DEB FLAVOUR LSMOD KCONFIG DEBUG PEER DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD SEED
+	CLIENTS BENCH BPF SUITES SYSTEM RELEASE DEB FLAVOUR LSMOD KCONFIG DEBUG PEER DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD SEED
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
 
 # A tree that TREE names is built as it is, without applying the series.
@@ -21,6 +21,7 @@ help:
 	@echo '                DEBUG=1: and kernels with KASAN, lockdep, kmemleak, with KCSAN'
 	@echo '                PEER=1: and the tests that 7.3 has for probes and function tracers'
 	@echo '                (make setup BASE=7.3; make tree BASE=7.3)'
+	@echo "                SUITES=1: and the suites of others on Debian with the packages of make deb"
 	@echo 'make torture    hook, call, unregister, everywhere at once, for MINUTES=60'
 	@echo 'make bench      instructions per hooked call and memory, KERNELS="base series"'
 	@echo '                PROFILE=ROW: where the instructions of one call of that row go'
@@ -42,6 +43,7 @@ help:
 	@echo 'LINUX=PATH   another 6.1.y (7.3.y) as the base  TREE=PATH  build this tree as it is'
 	@echo '             (bench: any other version, a column more)'
 	@echo 'run, shell:  SMP=2 MEM=2G TIMEOUT=300 APPEND= QEMU_ARGS= CPU= DISK=FILE LOG=FILE VERBOSE=1'
+	@echo '             SYSTEM=DIR RELEASE=NAME: a kernel of build/system-*, with systemd'
 	@echo '             KUNIT=1, SELFTEST=1: with the tests at boot  ALLOW=REGEX: splats to pass over'
 	@echo 'test:        ONLY="host kunit ..."  torture: TORTURE_ARGS="callers=3 ..."'
 	@echo 'setup:       CLIENTS=1, BENCH=1, DEB=1, CONFIG=cfi, CONFIG=cross: what these need  tree: FORCE=1 drops its own commits'
