@@ -10,7 +10,7 @@ build() { :; }
 tool() {
 	local name=$1 regex=$2 seconds=$3
 	shift 3
-	timeout -s INT -k 10 "$seconds" "$@" >/tmp/out 2>&1
+	PYTHONUNBUFFERED=1 timeout -s INT -k 10 "$seconds" "$@" >/tmp/out 2>&1
 	sed 's/^/  /' /tmp/out | head -n 25
 	if grep -qE "$regex" /tmp/out; then ok "$name"; else not_ok "$name" "$(tail -n 2 /tmp/out)"; fi
 }
@@ -25,7 +25,7 @@ run() {
 	tool 'funclatency, a pattern' '\|\*+' 90 funclatency-bpfcc -d 5 -F 'vfs_re*'
 	tool funcslower 'sleep .*hrtimer_nanosleep' 60 funcslower-bpfcc -m 50 hrtimer_nanosleep
 	tool 'trace, a return' 'vfs_read .*[0-9]+' 60 trace-bpfcc -M 10 'r::vfs_read "%d", retval'
-	tool 'trace, an argument and a return' 'do_sys_openat2' 60 \
+	tool 'trace, an argument and a return' 'do_sys_openat2' 180 \
 		trace-bpfcc -M 10 'r::do_sys_openat2 "%d", retval' 'p::do_sys_openat2(int dfd, const char *name) "%s", name'
 	tool 'argdist, a histogram of returns' '\|\*+' 90 argdist-bpfcc -i 5 -n 1 -H 'r::vfs_read():int:$retval'
 	tool 'argdist, latency' '\|\*+' 90 argdist-bpfcc -i 5 -n 1 -H 'r::hrtimer_nanosleep():u64:$latency'
@@ -34,8 +34,6 @@ run() {
 	tool funccount 'vfs_read +[0-9]+' 60 funccount-bpfcc -d 5 vfs_read
 	tool vfsstat '[0-9]+ +[0-9]+' 60 vfsstat-bpfcc 2 2
 	tool stackcount 'hrtimer_nanosleep' 60 stackcount-bpfcc -D 5 hrtimer_nanosleep
-	tool ext4slower 'BYTES' 40 ext4slower-bpfcc 0
-	tool fileslower 'LAT' 40 fileslower-bpfcc 0
 	# shellcheck disable=SC2086
 	kill $load
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # suite: the kernel's tests of BPF: kprobe_multi, fexit, trampolines, cookies, stacks
-# packages: clang llvm gcc g++ make libelf-dev libcap-dev zlib1g-dev bpftool pahole libssl-dev python3 python3-docutils rsync xz-utils
+# packages: clang lld llvm gcc g++ make libelf-dev libcap-dev zlib1g-dev bpftool pahole libssl-dev python3 python3-docutils rsync xz-utils
 # shellcheck source=tests/suites/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -10,7 +10,7 @@ build() {
 	source_of bpftrace && mkdir -p bpftrace/build/tests/testprogs && cd bpftrace/tests || return
 	cp -r runtime ../build/tests/ && cp runtime-tests.sh ../build/tests/ 2>/dev/null
 	for p in testprogs/*.c; do
-		gcc -g -O0 -o "../build/tests/${p%.c}" "$p" -lpthread || echo "$p: not built"
+		gcc -g -O0 -Itestprogs -o "../build/tests/${p%.c}" "$p" -lpthread || echo "$p: not built"
 	done
 }
 
