@@ -123,6 +123,15 @@ kmake() {
 		KBUILD_BUILD_HOST=build -j"$(nproc)" "$@"
 }
 
+# ext4_disk FILE DIR FREE [OPTION...]: makes a disk image with the files of DIR, and about FREE
+# megabytes for more. The options are those of mke2fs.
+ext4_disk() {
+	local file=$1 dir=$2 free=$3
+	shift 3
+	truncate -s "$(($(du -sm "$dir" | cut -f 1) * 5 / 4 + free))M" "$file"
+	mke2fs -q -t ext4 "$@" -d "$dir" "$file"
+}
+
 # logged NAME WHAT COMMAND...: runs a long command with its output in build/log/. Prints what
 # it does, where the log is, from time to time the progress, and how it ended. After a
 # failure, the end of the log is printed.

@@ -4,8 +4,6 @@
 # shellcheck source=tests/suites/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-build() { :; }
-
 # tool NAME REGEX COMMAND...: the tool must print a line that matches, and is ended then. It
 # compiles for a minute if the machine is busy.
 tool() {

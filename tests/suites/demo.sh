@@ -4,8 +4,6 @@
 # shellcheck source=tests/suites/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-build() { :; }
-
 of() { sed -n "s/^$1=//p" /mnt/files/suite; }
 run() {
 	mkdir -p /mnt/files

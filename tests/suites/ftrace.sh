@@ -4,8 +4,6 @@
 # shellcheck source=tests/suites/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-build() { :; }
-
 run() {
 	local n result name where
 	cd linux/tools/testing/selftests/ftrace || return

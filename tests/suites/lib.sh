@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by the suites, which run on a Debian system (scripts/system). A suite is a script with
-# two functions: build, which runs once when the disk is made, as root in it and with the
-# network; and run, which runs on each kernel. Its header has
+# two functions: run, which runs on each kernel; and build, if something has to be made for that:
+# it runs once when the disk is made, as root in it and with the network. Its header has
 #
 #   # suite: what it is, for the table in README.md
 #   # packages: the Debian packages that it needs
@@ -62,6 +62,9 @@ cunit() {
 source_of() {
 	apt-get -q source "$1" && rm -rf "$1" && mv "$1"-*/ "$1" && rm -f ./*.dsc ./*.tar.* ./*.debian.*
 }
+
+# Of the suites that need nothing but their packages.
+build() { :; }
 
 # suite build|run
 suite() {

@@ -4,8 +4,6 @@
 # shellcheck source=tests/suites/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-build() { :; }
-
 # "perf test" without those that measure or need hardware: all of them is too long without KVM.
 run() {
 	local word

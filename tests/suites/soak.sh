@@ -5,8 +5,6 @@
 # shellcheck source=tests/suites/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-build() { :; }
-
 work() {
 	local i=0
 	while [ ! -e /tmp/stop ]; do

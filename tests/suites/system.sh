@@ -4,8 +4,6 @@
 # shellcheck source=tests/suites/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-build() { :; }
-
 run() {
 	local state line
 	state=$(timeout 600 systemctl is-system-running --wait)

@@ -4,8 +4,6 @@
 # shellcheck source=tests/suites/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-build() { :; }
-
 # tap NAME REGEX SCRIPT: the script ends by itself.
 tap() {
 	(for _ in $(seq 1200); do sleep 0.1; done) &
