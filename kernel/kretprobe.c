@@ -196,6 +196,7 @@ int kretprobe_add(struct kretprobe *rp, void *addr)
 		FGRAPH_CALLBACKS(rp->handler && !rp->entry_handler ? NULL : kretprobe_entry,
 				 rp->handler ? kretprobe_return_checked : NULL),
 		.data_size = sizeof(struct kretprobe_instance) + rp->data_size,
+		.name = rp->name,
 		.flags = FGRAPH_FULL_REGS,
 		.user = {
 			.kind = "kretprobe",

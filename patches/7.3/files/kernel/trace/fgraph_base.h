@@ -44,9 +44,9 @@ static __always_inline fgraph_return_t fgraph_retfunc(const struct fgraph_ops *g
 /**
  * struct fgraph_state - private data of a user with entryfunc(), unless it is
  *			 &fgraph_ops.stateless
- * @word:	from bit 0, what fgraph_get_task_var() gives; from bit 32, how many calls around
- *		this one the user has hooked if it is &fgraph_ops.task_var; from bit 48, the
- *		size in bytes that the user has reserved of @data
+ * @word:	from bit 0, what fgraph_get_task_var() gives; from bit 32, for how many calls around
+ *		this one the user has reserved data if it is &fgraph_ops.task_var; from bit 48,
+ *		the size in bytes that the user has reserved of @data
  * @data:	what fgraph_reserve_data() gives
  */
 struct fgraph_state {
@@ -61,7 +61,8 @@ static __always_inline unsigned int fgraph_state_depth(unsigned long word)
 
 /*
  * Like fgraph_reserve_data(), for the user that has got @task_var by fgraph_get_task_var() in the
- * same entryfunc(), and reserves nothing else. @size_bytes is at most 16.
+ * same entryfunc(), and reserves nothing else. @size_bytes is at most 16, unless
+ * &fgraph_ops.data_size says more.
  */
 static __always_inline void *fgraph_reserve_with_var(struct fgraph_ops *gops,
 						     unsigned long *task_var,
@@ -88,6 +89,9 @@ static __always_inline void *fgraph_retrieve_with_var(struct fgraph_ops *gops,
 
 /* The private data that fit into the header of a record, in bytes. */
 #define FGRAPH_HEADER_DATA	sizeof_field(struct fgraph_frame, data)
+
+/* The most private data of a user that is &fgraph_ops.task_var, with the word */
+#define FGRAPH_VAR_DATA		128
 
 /* fgraph_callbacks.c */
 int fgraph_call_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,

@@ -116,6 +116,9 @@ NOKPROBE_SYMBOL(fgraph_call_entry);
  * set_graph_function, the calls that the function makes need the word. So the return is
  * wanted nevertheless, without what entryfunc() may have reserved.
  *
+ * A call for which nothing is reserved is one that the user does not show, so it does not count in
+ * the depth of calls within it.
+ *
  * Context: any, preemption disabled.
  *
  * Return: 0 if the return is not wanted.
@@ -132,8 +135,11 @@ int fgraph_call_entry_var(struct fgraph_ops *gops, const struct fgraph_frame *fr
 	if (fgraph_graph_is_off())
 		return 0;
 	parent = fgraph_find_parent_data(gops, frame);
-	if (parent)
-		word = (parent->word + BIT(FGRAPH_DEPTH_SHIFT)) & ~FGRAPH_SIZE_MASK;
+	if (parent) {
+		word = parent->word & ~FGRAPH_SIZE_MASK;
+		if (parent->word & FGRAPH_SIZE_MASK)
+			word += BIT(FGRAPH_DEPTH_SHIFT);
+	}
 	state->word = word;
 	ent.func = frame->func;
 	ent.depth = fgraph_state_depth(word);
@@ -285,17 +291,20 @@ void *fgraph_retrieve_parent_data(int idx, int *size_bytes, int depth)
  */
 unsigned long *fgraph_get_task_var(struct fgraph_ops *gops)
 {
-	static unsigned long unused[FGRAPH_HEADER_DATA / sizeof(long)];
+	static unsigned long unused[FGRAPH_VAR_DATA / sizeof(long)];
 	struct fgraph_entry *rec = READ_ONCE(current->fgraph_stack->top);
 	unsigned long head = fgraph_head(rec);
+	struct fgraph_state *state = (void *)rec->data;
 
-	if (unlikely((head & (FGRAPH_INSIDE | FGRAPH_ELSEWHERE)) != FGRAPH_INSIDE)) {
+	/* As in fgraph_running_state(). */
+	if (unlikely((head & (FGRAPH_INSIDE | FGRAPH_ELSEWHERE | FGRAPH_SLOTS_MASK)) !=
+		     FGRAPH_INSIDE)) {
 		rec = fgraph_running();
 		if (WARN_ON_ONCE(!rec))
 			return unused;
+		state = fgraph_data(rec, fgraph_head(rec));
 	}
-	/* register_ftrace_graph() sees to it that the data are in the header. */
-	return &((struct fgraph_state *)rec->data)->word;
+	return &state->word;
 }
 
 /**

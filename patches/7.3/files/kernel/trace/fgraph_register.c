@@ -141,8 +141,6 @@ static void fgraph_adapt_callbacks(struct fgraph_ops *gops)
 	gops->on_return = gops->retfunc ? fgraph_call_return : NULL;
 	/* For the fgraph_users file. */
 	gops->user.kind = "tracer";
-	if (gops->ops.private)
-		gops->name = ((struct trace_array *)gops->ops.private)->name;
 }
 
 static int fgraph_register(struct fgraph_ops *gops)
@@ -175,15 +173,15 @@ static int fgraph_register(struct fgraph_ops *gops)
  * Context: process. May sleep.
  *
  * Return: 0; -EINVAL for a user that is &fgraph_ops.task_var and also &fgraph_ops.stateless, or
- * wants more than 16 bytes of data; the errors of fgraph_user_add() and of
+ * wants more than 120 bytes of data; the errors of fgraph_user_add() and of
  * register_ftrace_function().
  */
 int register_ftrace_graph(struct fgraph_ops *gops)
 {
 	int ret;
 
-	/* The word is part of the data, which must be in the header of a record. */
-	if (gops->task_var && (gops->stateless || gops->data_size > FGRAPH_HEADER_DATA))
+	/* The word is part of the data. */
+	if (gops->task_var && (gops->stateless || gops->data_size > FGRAPH_VAR_DATA))
 		return -EINVAL;
 	if (gops->entryfunc)
 		fgraph_adapt_callbacks(gops);

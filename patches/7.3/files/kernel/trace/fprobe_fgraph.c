@@ -145,6 +145,7 @@ int fprobe_hook_add(struct fprobe *fp, unsigned long *addrs, int num)
 	user->gops.on_entry = fp->entry_handler ? fprobe_hook_entry : NULL;
 	user->gops.on_return = fprobe_hook_return;
 	user->gops.data_size = fp->entry_data_size;
+	user->gops.name = fp->name;
 	user->gops.user.kind = "fprobe";
 	user->gops.user.admit = fprobe_hook_admit;
 	user->gops.user.note_miss = fprobe_hook_miss;
