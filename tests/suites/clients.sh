@@ -1,19 +1,11 @@
 #!/bin/bash
 # suite: this project's tests of trace-cmd, perf, bpftrace, libbpf
-# packages: trace-cmd linux-perf bpftrace libbpf-dev clang gcc libc6-dev
+# packages: trace-cmd linux-perf bpftrace libbpf-dev clang gcc libc6-dev make
 # shellcheck source=tests/suites/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 build() {
-	local p
-	cd clients || return
-	for p in calls bpf_throw; do
-		gcc -O2 -static -o $p $p.c || return
-	done
-	for p in kprobe_multi kprobe_session bpf_misses bpf_event; do
-		gcc -O2 -o $p $p.c -lbpf &&
-		clang -O2 -g -target bpf -I"/usr/include/$(gcc -print-multiarch)" -c $p.bpf.c -o $p.bpf.o || return
-	done
+	make -C clients
 }
 
 run() {
