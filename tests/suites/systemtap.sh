@@ -17,8 +17,8 @@ tap() {
 # name, from the running kernel. Debian 12's version has no modules for the newest 6.1.y, whose
 # task_work_cancel() takes something else; then the scripts are run as BPF programs.
 run() {
-	grep -v '\[' /proc/kallsyms >/tmp/symbols
-	how=(--kmap=/tmp/symbols)
+	grep -v '\[' /proc/kallsyms >"/boot/System.map-$(uname -r)"
+	how=()
 	if ! timeout 900 stap "${how[@]}" -p4 -e 'probe kprobe.function("hrtimer_nanosleep") { exit() }' >/tmp/out 2>&1; then
 		grep -m 3 'error:' /tmp/out
 		skip 'as modules' "systemtap cannot compile them: $(grep -m 1 'error:' /tmp/out)"
