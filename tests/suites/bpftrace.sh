@@ -9,6 +9,8 @@ build() {
 	local p
 	source_of bpftrace && mkdir -p bpftrace/build/tests/testprogs && cd bpftrace/tests || return
 	cp -r runtime ../build/tests/ && cp runtime-tests.sh ../build/tests/ 2>/dev/null
+	# What cmake finds out; Debian's libbcc has what is asked for.
+	sed -i 's/@[A-Z_]*@/1/' ../build/tests/runtime/engine/cmake_vars.py
 	for p in testprogs/*.c; do
 		gcc -g -O0 -Itestprogs -o "../build/tests/${p%.c}" "$p" -lpthread || echo "$p: not built"
 	done
