@@ -16,7 +16,7 @@ unload fgraph_example || fail "cannot unload"
 since >"$W/log"
 cat "$W/log"
 same "reports of one frame with three users" "$(grep -cE "$F returns to .*nsleep.* one frame, 3 users|$F returns to .*_sys_.*nanosleep.* one frame, 3 users" "$W/log")" 2
-same "users named" "$(grep -cE '^ +(kretprobe hrtimer_nanosleep|tracer function_graph|other fgraph_example)$' "$W/log")" 6
+same "users named" "$(grep -cE '^ +(kretprobe cl_ret|tracer function_graph|other fgraph_example)$' "$W/log")" 6
 same "calls" "$(sed -n "s/.*$F: \\([0-9]*\\) calls, .* \\([0-9]*\\) missed/\\1 \\2/p" "$W/log")" "$n 0"
 same "the return probe's hits and misses" "$(probe_profile cl_ret)" "$n 0"
 verdict "$n calls, none missed; one frame for three users"
