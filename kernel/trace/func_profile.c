@@ -103,7 +103,6 @@ struct profile_cpu {
  * struct func_profile - the profiler of an instance, or of the top level
  * @tr:		the instance
  * @gops:	what is called at entry and return
- * @flags:	the options of function_graph in the instance, while the profiler is on
  * @ops:	what is called at entry, if functions have no return hooks
  * @lock:	protects the memory of the records, and clearing them
  * @enabled:	callbacks may run. Written with trace_types_lock and @lock held
@@ -120,7 +119,6 @@ struct func_profile {
 	struct trace_array		*tr;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	struct fgraph_ops		gops;
-	const struct tracer_flags	*flags;
 #else
 	struct ftrace_ops		ops;
 #endif
@@ -217,17 +215,14 @@ out:
 	return rec;
 }
 
-/*
- * A function is called. Returns true if that was counted. Any context, RCU may not watch. raw_, as
- * the latency tracers and events would see interrupts disabled in each call.
- */
+/* A function is called. Returns true if that was counted. Any context, RCU may not watch. */
 static __always_inline bool profile_hit(struct func_profile *profile, unsigned long ip)
 {
 	struct profile_record *rec = NULL;
 	struct profile_cpu *pc;
 	unsigned long flags;
 
-	raw_local_irq_save(flags);
+	local_irq_save(flags);
 	pc = this_cpu_ptr(profile->cpus);
 	/* This is an NMI, and what it interrupted is clearing the records. */
 	if (unlikely(atomic_read(&pc->busy))) {
@@ -238,13 +233,17 @@ static __always_inline bool profile_hit(struct func_profile *profile, unsigned l
 	if (rec)
 		rec->hits++;
 out:
-	raw_local_irq_restore(flags);
+	local_irq_restore(flags);
 	return rec;
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* What the profiler knows of a call. It fits into what a stateless user may reserve. */
+/*
+ * What the profiler knows of a call, as its private data in the frame. It fits into the slot
+ * of the frame: users with more data take the general paths of fgraph.
+ */
 struct profile_call {
+	/* Set last: see fgraph_parent_data(). */
 	u64	calltime;
 	/* The task's ftrace_sleeptime at entry. */
 	u64	sleeptime : 63;
@@ -254,19 +253,23 @@ struct profile_call {
 	u64	subtime;
 };
 
-static int profile_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
-			 struct ftrace_regs *fregs)
+static int profile_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			 void *data, struct ftrace_regs *fregs)
 {
 	struct func_profile *profile = container_of(gops, struct func_profile, gops);
-	struct profile_call *call;
+	struct profile_call *call = data;
 
-	call = fgraph_reserve_data(gops->idx, sizeof(*call));
-	if (!call)
+	if (trace_graph_is_paused())
+		return 0;
+	/* The profiler of the top level has never obeyed set_ftrace_pid. */
+	if (!(profile->tr->flags & TRACE_ARRAY_FL_GLOBAL) && !ftrace_trace_task(profile->tr))
 		return 0;
 
-	call->counted = profile_hit(profile, trace->func);
+	call->counted = profile_hit(profile, frame->func);
 	call->subtime = 0;
 	call->sleeptime = current->ftrace_sleeptime;
+	/* Interrupts may find this call from now on. */
+	barrier();
 	call->calltime = trace_clock_local();
 
 	return 1;
@@ -290,45 +293,44 @@ static void profile_add_time(struct profile_times *times, u64 time)
 }
 
 /* How long a call took, by the options of the instance. */
-static u64 profile_duration(struct func_profile *profile, struct profile_call *call)
+static u64 profile_duration(struct func_profile *profile, const struct fgraph_frame *frame,
+			    struct profile_call *call)
 {
+	u32 options = READ_ONCE(profile->tr->graph->flags->val);
 	u64 time = trace_clock_local() - call->calltime;
 	struct profile_call *parent;
 
-	if (!(READ_ONCE(profile->flags->val) & TRACE_GRAPH_SLEEP_TIME))
+	if (!(options & TRACE_GRAPH_SLEEP_TIME))
 		time -= current->ftrace_sleeptime - call->sleeptime;
 	/* The clocks of two CPUs may differ a little. */
 	if ((s64)time < 0)
 		time = 0;
-	if (READ_ONCE(profile->tr->trace_flags) & TRACE_ITER(GRAPH_TIME))
+	if (options & TRACE_GRAPH_GRAPH_TIME)
 		return time;
 
 	/* It is for the caller to subtract. */
-	parent = fgraph_retrieve_parent_data(profile->gops.idx, NULL, 1);
+	parent = fgraph_parent_data(&profile->gops, frame);
 	if (parent)
 		parent->subtime += time;
 	return call->subtime < time ? time - call->subtime : 0;
 }
 
-static void profile_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
-			   struct ftrace_regs *fregs)
+static void profile_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			   void *data, struct fgraph_regs *regs)
 {
 	struct func_profile *profile = container_of(gops, struct func_profile, gops);
+	struct profile_call *call = data;
 	struct profile_record *rec;
-	struct profile_call *call;
 	struct profile_cpu *pc;
 	unsigned long flags;
 	u64 time;
 
-	call = fgraph_retrieve_data(gops->idx, NULL);
-	if (!call)
-		return;
-	time = profile_duration(profile, call);
+	time = profile_duration(profile, frame, call);
 	/* It has no hit: it was missed at entry, or that was cleared since. */
 	if (!call->counted || call->calltime < READ_ONCE(profile->cleared))
 		return;
 
-	raw_local_irq_save(flags);
+	local_irq_save(flags);
 	pc = this_cpu_ptr(profile->cpus);
 	if (unlikely(atomic_read(&pc->busy))) {
 		pc->missed++;
@@ -338,35 +340,31 @@ static void profile_return(struct ftrace_graph_ret *trace, struct fgraph_ops *go
 	 * The task may have moved to a CPU on which the function was not called yet: then
 	 * this is where its time goes.
 	 */
-	rec = profile_find(pc, trace->func) ?: profile_add(profile, pc, trace->func);
+	rec = profile_find(pc, frame->func) ?: profile_add(profile, pc, frame->func);
 	if (rec)
 		profile_add_time(&rec->times, time);
 out:
-	raw_local_irq_restore(flags);
+	local_irq_restore(flags);
 }
 
 static int profile_register(struct func_profile *profile)
 {
+	struct trace_graph *graph = profile->tr->graph;
 	int ret;
 
-	profile->flags = trace_graph_sleep_get(profile->tr);
-	if (!profile->flags)
-		return -ENODEV;
+	ret = trace_graph_sleep_get(graph);
+	if (ret)
+		return ret;
 	ret = register_ftrace_graph(&profile->gops);
 	if (ret)
-		trace_graph_sleep_put(profile->tr);
+		trace_graph_sleep_put(graph);
 	return ret;
 }
 
 static void profile_unregister(struct func_profile *profile)
 {
 	unregister_ftrace_graph(&profile->gops);
-	/* fgraph waits for callbacks, and fgraph_array.c does not. */
-	if (!IS_ENABLED(CONFIG_FGRAPH)) {
-		synchronize_rcu_tasks_rude();
-		synchronize_rcu();
-	}
-	trace_graph_sleep_put(profile->tr);
+	trace_graph_sleep_put(profile->tr->graph);
 }
 
 static int profile_init_ops(struct func_profile *profile, struct trace_array *tr)
@@ -375,25 +373,26 @@ static int profile_init_ops(struct func_profile *profile, struct trace_array *tr
 
 	gops->entryfunc = profile_entry;
 	gops->retfunc = profile_return;
-	gops->stateless = true;
-	/* The profiler of the top level has never obeyed set_ftrace_pid. */
+	gops->data_size = sizeof(struct profile_call);
+	gops->filter = tr->ops;
+	gops->user.kind = "tracer";
+	gops->name = "function_profile";
 	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
-		ftrace_ops_set_global_filter(&gops->ops);
-	else
-		fgraph_init_ops(&gops->ops, tr->ops);
-	return trace_graph_set_name(tr, gops, "function_profile");
+		return 0;
+	gops->name = kasprintf(GFP_KERNEL, "function_profile:%s", tr->name);
+	return gops->name ? 0 : -ENOMEM;
 }
 
 /* Of an instance, not of the top level. */
 static void profile_free_ops(struct func_profile *profile)
 {
-	trace_graph_free_name(&profile->gops);
+	kfree(profile->gops.name);
 }
 
 /* How many functions there may be to profile. */
 static unsigned long profile_functions(struct func_profile *profile)
 {
-	return ftrace_filter_count(&profile->gops.ops) ?: ULONG_MAX;
+	return ftrace_filter_count(profile->gops.filter) ?: ULONG_MAX;
 }
 #else
 static void profile_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
@@ -415,7 +414,6 @@ static void profile_unregister(struct func_profile *profile)
 static int profile_init_ops(struct func_profile *profile, struct trace_array *tr)
 {
 	profile->ops.func = profile_call;
-	ftrace_ops_set_global_filter(&profile->ops);
 	return 0;
 }
 
@@ -423,7 +421,7 @@ static void profile_free_ops(struct func_profile *profile) { }
 
 static unsigned long profile_functions(struct func_profile *profile)
 {
-	return ftrace_filter_count(&profile->ops) ?: ULONG_MAX;
+	return ULONG_MAX;
 }
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */
 
@@ -742,7 +740,7 @@ static void profile_make_lines(struct profile_lines *lines, struct profile_recor
 	}
 	if (line && !line->hits)
 		lines->nr--;
-	sort_nonatomic(lines->lines, lines->nr, sizeof(*lines->lines), profile_compare_lines, NULL);
+	sort(lines->lines, lines->nr, sizeof(*lines->lines), profile_compare_lines, NULL);
 }
 
 /* How many functions the records are for, which are sorted by function. */
@@ -769,7 +767,7 @@ static struct profile_lines *profile_read(struct func_profile *profile)
 		return NULL;
 	for_each_possible_cpu(cpu)
 		nr += profile_collect(per_cpu_ptr(profile->cpus, cpu), records + nr, max - nr);
-	sort_nonatomic(records, nr, sizeof(*records), profile_compare_ip, NULL);
+	sort(records, nr, sizeof(*records), profile_compare_ip, NULL);
 
 	lines = kvmalloc(struct_size(lines, lines, profile_count_functions(records, nr)),
 			 GFP_KERNEL);
@@ -1001,11 +999,12 @@ int func_profile_allocate(struct trace_array *tr)
 {
 	struct func_profile *profile;
 
-	/* Without the function graph tracer there is only that of the top level. */
-	if (!(tr->flags & TRACE_ARRAY_FL_GLOBAL) && !IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER))
+	/* Without fgraph there is only that of the top level. */
+	if (!(tr->flags & TRACE_ARRAY_FL_GLOBAL) &&
+	    !(IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) && IS_ENABLED(CONFIG_FGRAPH)))
 		return 0;
 
-	profile = kzalloc_obj(*profile);
+	profile = kzalloc(sizeof(*profile), GFP_KERNEL);
 	if (!profile)
 		return -ENOMEM;
 	profile->tr = tr;
@@ -1151,42 +1150,11 @@ static void profile_stat_show_times(struct seq_file *m, const struct profile_rec
 static bool profile_stat_hides(const struct profile_record *rec) { return false; }
 #endif
 
-/* With prof-text-offset: where in the text of the kernel or of its module a function is. */
-static bool profile_text_offset(unsigned long ip, char *str, size_t size)
-{
-	struct module *mod;
-
-	if (core_kernel_text(ip)) {
-		snprintf(str, size, "_text+%#lx", ip - (unsigned long)_text);
-		return true;
-	}
-
-	guard(rcu)();
-	mod = __module_text_address(ip);
-	if (mod)
-		snprintf(str, size, "%s+%#lx", mod->name,
-			 ip - (unsigned long)mod->mem[MOD_TEXT].base);
-	return mod;
-}
-
-static void profile_stat_show_name(struct seq_file *m, unsigned long ip)
-{
-	struct trace_array *tr = trace_get_global_array();
-	char str[KSYM_SYMBOL_LEN];
-
-	if (tr->trace_flags & TRACE_ITER(PROF_TEXT_OFFSET) &&
-	    profile_text_offset(ip, str, sizeof(str))) {
-		seq_printf(m, "    %-28.28s", str);
-	} else {
-		kallsyms_lookup(ip, NULL, NULL, NULL, str);
-		seq_printf(m, "  %-30.30s", str);
-	}
-}
-
 static int profile_stat_show(struct seq_file *m, void *v)
 {
-	struct func_profile *profile = trace_get_global_array()->profile;
+	struct func_profile *profile = top_trace_array()->profile;
 	struct profile_record rec;
+	char str[KSYM_SYMBOL_LEN];
 	int ret = 0;
 
 	mutex_lock(&profile->lock);
@@ -1199,8 +1167,8 @@ static int profile_stat_show(struct seq_file *m, void *v)
 	if (!rec.hits) {
 		ret = -EBUSY;
 	} else if (!profile_stat_hides(&rec)) {
-		profile_stat_show_name(m, rec.ip);
-		seq_printf(m, "  %10lu", rec.hits);
+		kallsyms_lookup(rec.ip, NULL, NULL, NULL, str);
+		seq_printf(m, "  %-30.30s  %10lu", str, rec.hits);
 		profile_stat_show_times(m, &rec);
 		seq_putc(m, '\n');
 	}
