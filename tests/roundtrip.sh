@@ -103,14 +103,27 @@ unset TREE
 check 'refresh from build/tree' scripts/refresh
 check 'nothing changed' diff -r "$tmp/patches" patches
 
-# scripts/series makes the mails of all topics, or of one.
+# scripts/series makes the mails of all topics, or of one, each with a letter of its own.
+letter() { # folder, subject
+	mkdir -p "patches/$1"
+	printf '%s\n\nThe letter says why.\n' "$2" >"patches/$1/cover-letter.txt"
+}
+no_letter() { ! scripts/series; }
+check 'no mails without a cover letter' no_letter
+check 'says which file lacks' grep -q 'no patches/6.1/cover-letter.txt' "$tmp/last"
+letter 6.1 'kernel: all topics'
+letter 6.1/fixes 'kernel: what the base has wrong'
+letter 6.1/core 'kernel: the core'
 mails() { find build/series -name '*.patch' ! -name '0000-*' | wc -l; }
 check 'mails' scripts/series
 check 'one for each step' test "$(mails)" = 8
+check 'the letter gives the subject' grep -q '^Subject: .* 0/8\] kernel: all topics' build/series/0000-*.patch
+check 'and the text' grep -qx 'The letter says why\.' build/series/0000-*.patch
 check 'no trailer of ours in them' bash -c '! grep -l "^\(Topic\|Adds\): " build/series/*.patch'
 check 'a diffstat in the cover letter' grep -q 'files changed' build/series/0000-*.patch
 check 'mails of the first topic' env TOPIC=fixes scripts/series
 check 'of that alone' test "$(mails)" = 1
+check 'with the letter of that topic' grep -q '^Subject: .*what the base has wrong' build/series/0000-*.patch
 check 'which stands alone' grep -q 'stand alone' build/series/0000-*.patch
 check 'mails of another topic' env TOPIC=core scripts/series
 check 'what that needs is said' grep -q 'topics before: fixes\.' build/series/0000-*.patch
@@ -169,6 +182,7 @@ same73() { [ "$(command git -C build/7.3/tree rev-parse 'HEAD^{tree}')" = "$(git
 check 'is the same tree' same73
 check 'the tree of 6.1 is unchanged' test "$(command git -C build/tree rev-parse HEAD)" = "$head"
 check 'with a base of its own' grep -qx 'PATCHLEVEL = 3' build/7.3/base/Makefile
+letter 7.3 'kernel: sixty'
 check 'mails with BASE=7.3' env BASE=7.3 scripts/series
 check 'have no version in the subject' grep -q '^Subject: \[PATCH 1/1\] kernel: sixty' build/7.3/series/0001-*.patch
 check 'the cover letter names the base' grep -q 'Linux 7.3.4 .*linux-source-7.3' build/7.3/series/0000-*.patch
