@@ -203,10 +203,8 @@ NOKPROBE_SYMBOL(fgraph_hook_checked);
 static noinline void fgraph_hook_each(struct fgraph_ops **users, unsigned int nr,
 				      unsigned long func, struct pt_regs *regs)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		fgraph_hook_checked(READ_ONCE(users[i]), func, regs);
+	while (nr)
+		fgraph_hook_checked(READ_ONCE(users[--nr]), func, regs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_each);
 
@@ -257,24 +255,23 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 					      struct pt_regs *regs)
 {
 	u32 calls = (head & FGRAPH_CALLS_MASK) + FGRAPH_CALL;
-	struct fgraph_ops **all = users + nr, **end, *gops;
 	void *running = fgraph_get_running(st);
 	struct fgraph_told told __uninitialized;
 	struct fgraph_frame *frame = NULL;
 	struct fgraph_entry *entry;
+	struct fgraph_ops *gops;
 	unsigned int flags = 0;
 
 	fgraph_know_entry(&told, func, fgraph_depth_of(calls));
 	do {
-		unsigned long some = min((unsigned long)(all - users), FGRAPH_BATCH);
+		unsigned int some = min_t(unsigned int, nr, FGRAPH_BATCH), end = nr - some;
 		void *cover = fgraph_cover(st, top, some, calls);
 
 		if (unlikely(!cover))
 			break;
-		entry = cover - (some << FGRAPH_SLOT_SHIFT);
-		end = users + some;
+		entry = cover - ((unsigned long)some << FGRAPH_SLOT_SHIFT);
 		if (!frame) {
-			gops = READ_ONCE(*users++);
+			gops = READ_ONCE(users[--nr]);
 			fgraph_fill_frame((void *)entry, gops->user.tag, func,
 					  *fgraph_entry_place(regs), fgraph_retp(regs));
 			if (!fgraph_batch_ask(st, gops, entry, (void *)entry, regs, &told)) {
@@ -288,8 +285,8 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 			top = entry++;
 			frame = top;
 		}
-		for (; users < end; users++) {
-			gops = READ_ONCE(*users);
+		while (nr > end) {
+			gops = READ_ONCE(users[--nr]);
 			fgraph_fill_entry(entry, gops, frame);
 			if (!fgraph_batch_ask(st, gops, entry, frame, regs, &told))
 				continue;
@@ -301,13 +298,13 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 		}
 		fgraph_stack_settle(st, cover);
 		fgraph_stack_drop_header(st, cover, top);
-	} while (unlikely(users < all));
+	} while (unlikely(nr));
 	fgraph_set_running(st, running);
 	if (likely(frame))
 		fgraph_set_trampoline(regs, flags, false);
 	/* There was no memory for a batch of the others, but there may be for some of them. */
-	if (unlikely(users < all))
-		fgraph_hook_each(users, all - users, func, regs);
+	if (unlikely(nr))
+		fgraph_hook_each(users, nr, func, regs);
 }
 
 /**
@@ -319,7 +316,7 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
  * @fregs:	registers at entry as ftrace passes them; fgraph_retp_valid() is true for
  *		them
  *
- * Does what fgraph_hook_one() does, for each user in turn.
+ * Does what fgraph_hook_one() does, for each user in turn, the last one first.
  *
  * Context: any, preemption disabled.
  */

@@ -27,6 +27,9 @@
  * Besides, @users may have fgraph_nobody where a user has gone. The list of the wide users looks
  * like a site of several users, with @look_up unless each of them wants every function.
  *
+ * The newest user is called first at entry and last at return. So kretprobes of a function are
+ * called in the same order as by the handler of a breakpoint, which users of them rely on.
+ *
  * Writers hold ftrace_lock. Readers are callbacks of ftrace, in any context, with preemption
  * disabled. Memory that readers may still see is freed after fgraph_synchronize().
  */
@@ -227,27 +230,27 @@ static __always_inline struct fgraph_site *fgraph_find_users(struct fgraph_dispa
 	return site ?: wide;
 }
 
-/* Hook a call for those users whose filter has the function. */
+/* Hook a call for those users whose filter has the function, like fgraph_hook_several(). */
 static void fgraph_hook_wide(struct fgraph_ops **users, unsigned int nr, bool simple,
 			     unsigned long ip, struct ftrace_regs *fregs)
 {
 	struct fgraph_ops *some[FGRAPH_WIDE_AT_ONCE];
-	unsigned int i, wanting = 0;
+	unsigned int free = FGRAPH_WIDE_AT_ONCE;
 
-	for (i = 0; i < nr; i++) {
-		struct fgraph_ops *gops = READ_ONCE(users[i]);
+	while (nr) {
+		struct fgraph_ops *gops = READ_ONCE(users[--nr]);
 		struct ftrace_ops *filter = fgraph_filter(gops);
 
 		if (filter && !ftrace_ops_test(filter, ip, gops))
 			continue;
-		some[wanting++] = gops;
-		if (wanting == FGRAPH_WIDE_AT_ONCE) {
-			fgraph_hook_several(some, wanting, simple, ip, fregs);
-			wanting = 0;
+		some[--free] = gops;
+		if (!free) {
+			fgraph_hook_several(some, FGRAPH_WIDE_AT_ONCE, simple, ip, fregs);
+			free = FGRAPH_WIDE_AT_ONCE;
 		}
 	}
-	if (wanting)
-		fgraph_hook_several(some, wanting, simple, ip, fregs);
+	if (free < FGRAPH_WIDE_AT_ONCE)
+		fgraph_hook_several(some + free, FGRAPH_WIDE_AT_ONCE - free, simple, ip, fregs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_wide);
 

@@ -26,7 +26,8 @@
  * @pairs:	number of entries of pair()
  * @others:	number of entries of freed() or reloaded()
  * @returns:	number of returns of any function
- * @turn:	value of site_turn at the last entry
+ * @entry_turn:	value of site_turn at the last entry
+ * @return_turn:	value of site_turn at the last return
  * @regs:	number of entries for which all registers were saved
  */
 struct site_user {
@@ -37,12 +38,13 @@ struct site_user {
 	unsigned int		pairs;
 	unsigned int		others;
 	unsigned int		returns;
-	unsigned int		turn;
+	unsigned int		entry_turn;
+	unsigned int		return_turn;
 	unsigned int		regs;
 };
 
 static struct site_user site_users[NR_USERS];
-/* Counts the entries that all users have seen. */
+/* Counts the entries and returns that all users have seen. */
 static unsigned int site_turn;
 /* Users of all functions only count calls of this task. */
 static struct task_struct *site_task;
@@ -66,7 +68,7 @@ static int site_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 		u->others++;
 	else
 		return 0;
-	u->turn = ++site_turn;
+	u->entry_turn = ++site_turn;
 	if (ftrace_regs_saved(fregs))
 		u->regs++;
 	return 1;
@@ -75,7 +77,10 @@ static int site_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 static void site_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 			void *data, struct fgraph_regs *regs)
 {
-	container_of(gops, struct site_user, gops)->returns++;
+	struct site_user *u = container_of(gops, struct site_user, gops);
+
+	u->returns++;
+	u->return_turn = ++site_turn;
 }
 
 static void site_call(void)
@@ -147,7 +152,7 @@ static void site_exit(struct kunit *test)
 		site_unregister(test, &site_users[i]);
 }
 
-/* Users are called from the oldest to the newest, each for its functions only. */
+/* Users are called from the newest to the oldest, and back, each for its functions only. */
 static void site_order(struct kunit *test)
 {
 	struct site_user *u = site_users;
@@ -160,24 +165,25 @@ static void site_order(struct kunit *test)
 		site_register(test, &u[i]);
 	}
 	fgraph_kunit_traced.add(1, 2);
-	for (i = 1; i < NR_USERS; i++)
-		KUNIT_EXPECT_GT(test, u[i].turn, u[i - 1].turn);
+	for (i = 1; i < NR_USERS; i++) {
+		KUNIT_EXPECT_LT(test, u[i].entry_turn, u[i - 1].entry_turn);
+		KUNIT_EXPECT_GT(test, u[i].return_turn, u[i - 1].return_turn);
+	}
 	/* Every third user goes, and the first one comes back as the newest. */
 	for (i = 0; i < NR_USERS; i += 3)
 		site_unregister(test, &u[i]);
 	site_filter(test, &u[0], site_add, 0);
 	site_register(test, &u[0]);
 	site_call();
+	KUNIT_EXPECT_LT(test, u[0].entry_turn, u[NR_USERS - 2].entry_turn);
+	KUNIT_EXPECT_GT(test, u[0].return_turn, u[NR_USERS - 2].return_turn);
 	for (i = 1; i < NR_USERS; i++) {
-		if (i % 3) {
+		if (i % 3)
 			site_expect(test, &u[i], 2, i % 2);
-			KUNIT_EXPECT_GT(test, site_users[0].turn, 0);
-		} else {
+		else
 			site_expect(test, &u[i], 1, 0);
-		}
 	}
 	site_expect(test, &u[0], 2, 0);
-	KUNIT_EXPECT_GT(test, u[0].turn + NR_USERS, u[NR_USERS - 2].turn);
 }
 
 /* The filter of a registered user changes: more, fewer, other and all functions. */

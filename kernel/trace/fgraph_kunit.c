@@ -210,6 +210,78 @@ static void hook_change_value(struct kunit *test)
 	expect_calls(test, u, 2);
 }
 
+/* Who was called, in order: a capital letter for an entry, a small one for a return. */
+static char called[16];
+
+static void note_call(char letter)
+{
+	size_t n = strlen(called);
+
+	if (n < sizeof(called) - 1)
+		called[n] = letter;
+}
+
+static int order_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+		       void *data, struct ftrace_regs *fregs)
+{
+	note_call('A' + (container_of(gops, struct hook_user, gops) - users));
+	return 1;
+}
+
+static void order_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			 void *data, struct fgraph_regs *regs)
+{
+	note_call('a' + (container_of(gops, struct hook_user, gops) - users));
+}
+
+static int order_first_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	note_call('x');
+	return 0;
+}
+
+static int order_second_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	note_call('y');
+	return 0;
+}
+
+/* Users and kretprobes of a call are told of the entry newest first, of the return oldest first. */
+static void hook_order(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe *first = &kretprobe(test, t->add)->rp;
+	struct kretprobe *second = &kretprobe(test, t->add)->rp;
+	/* There ftrace calls kretprobes, but not the users: these two have no order. */
+	bool users_only = via_of(test) == VIA_KPROBE;
+	int i;
+
+	first->entry_handler = NULL;
+	first->handler = order_first_handler;
+	second->entry_handler = NULL;
+	second->handler = order_second_handler;
+	for (i = 0; i < 4; i++)
+		fgraph_set_callbacks(&users[i].gops, order_entry, order_return);
+	memset(called, 0, sizeof(called));
+	hook(test, &users[0], t->add);
+	hook(test, &users[1], t->add);
+	if (!users_only)
+		KUNIT_ASSERT_EQ(test, register_kretprobe(first), 0);
+	hook(test, &users[2], t->add);
+	if (!users_only)
+		KUNIT_ASSERT_EQ(test, register_kretprobe(second), 0);
+	hook(test, &users[3], t->add);
+	unhook(&users[1]);
+	hooked(test);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	if (!users_only) {
+		unregister_kretprobe(second);
+		unregister_kretprobe(first);
+	}
+	KUNIT_EXPECT_STREQ(test, called, users_only ? "DCAacd" : "DCAaxcyd");
+	expect_stack_empty(test);
+}
+
 /* A user whose entry callback returns 0 is not told of the return. */
 static void hook_veto(struct kunit *test)
 {
@@ -1045,6 +1117,7 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_locations, via_gen),
 #endif
 	KUNIT_CASE_PARAM(hook_change_value, via_gen),
+	KUNIT_CASE_PARAM(hook_order, via_gen),
 	KUNIT_CASE_PARAM(hook_veto, via_gen),
 	KUNIT_CASE_PARAM(hook_data, via_gen),
 	KUNIT_CASE_PARAM(hook_parent_data, via_gen),

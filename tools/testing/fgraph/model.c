@@ -425,7 +425,10 @@ static void model_missed(struct fgraph_ops *gops)
 	e->u->missed++;
 }
 
-/* Hook a call like fgraph_ftrace.c does, if c->entering are the users of the function. */
+/*
+ * Hook a call like fgraph_ftrace.c does, if c->entering are the users of the function in the order
+ * in which they are called: a site has them the other way round.
+ */
 static void hook_site(struct call *c)
 {
 	struct fgraph_ops *users[MAX_ENTRIES];
@@ -433,8 +436,10 @@ static void hook_site(struct call *c)
 	int i;
 
 	for (i = 0; i < c->nr_entering; i++) {
-		users[i] = &c->entering[i].u->gops;
-		simple &= fgraph_is_simple(users[i]);
+		struct fgraph_ops *gops = &c->entering[i].u->gops;
+
+		users[c->nr_entering - 1 - i] = gops;
+		simple &= fgraph_is_simple(gops);
 	}
 	if (simple && c->nr_entering == 1)
 		STEP((model_hook_one(users[0], c->func, &c->fregs), 0));
