@@ -103,6 +103,7 @@ struct profile_cpu {
  * struct func_profile - the profiler of an instance, or of the top level
  * @tr:		the instance
  * @gops:	what is called at entry and return
+ * @flags:	the options of function_graph in the instance, while the profiler is on
  * @ops:	what is called at entry, if functions have no return hooks
  * @lock:	protects the memory of the records, and clearing them
  * @enabled:	callbacks may run. Written with trace_types_lock and @lock held
@@ -119,6 +120,7 @@ struct func_profile {
 	struct trace_array		*tr;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	struct fgraph_ops		gops;
+	const struct tracer_flags	*flags;
 #else
 	struct ftrace_ops		ops;
 #endif
@@ -215,14 +217,17 @@ out:
 	return rec;
 }
 
-/* A function is called. Returns true if that was counted. Any context, RCU may not watch. */
+/*
+ * A function is called. Returns true if that was counted. Any context, RCU may not watch. raw_, as
+ * the latency tracers and events would see interrupts disabled in each call.
+ */
 static __always_inline bool profile_hit(struct func_profile *profile, unsigned long ip)
 {
 	struct profile_record *rec = NULL;
 	struct profile_cpu *pc;
 	unsigned long flags;
 
-	local_irq_save(flags);
+	raw_local_irq_save(flags);
 	pc = this_cpu_ptr(profile->cpus);
 	/* This is an NMI, and what it interrupted is clearing the records. */
 	if (unlikely(atomic_read(&pc->busy))) {
@@ -233,14 +238,14 @@ static __always_inline bool profile_hit(struct func_profile *profile, unsigned l
 	if (rec)
 		rec->hits++;
 out:
-	local_irq_restore(flags);
+	raw_local_irq_restore(flags);
 	return rec;
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*
- * What the profiler knows of a call, as its private data in the frame. It fits into the slot
- * of the frame: users with more data take the general paths of fgraph.
+ * What the profiler knows of a call, as its private data. They fit into the slot of a frame: users
+ * with more data take the general paths of fgraph.
  */
 struct profile_call {
 	/* Set last: see fgraph_parent_data(). */
@@ -253,26 +258,16 @@ struct profile_call {
 	u64	subtime;
 };
 
-static int profile_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-			 void *data, struct ftrace_regs *fregs)
+/* A function is entered whose return is hooked. */
+static __always_inline void profile_begin(struct func_profile *profile, unsigned long ip,
+					  struct profile_call *call)
 {
-	struct func_profile *profile = container_of(gops, struct func_profile, gops);
-	struct profile_call *call = data;
-
-	if (trace_graph_is_paused())
-		return 0;
-	/* The profiler of the top level has never obeyed set_ftrace_pid. */
-	if (!(profile->tr->flags & TRACE_ARRAY_FL_GLOBAL) && !ftrace_trace_task(profile->tr))
-		return 0;
-
-	call->counted = profile_hit(profile, frame->func);
+	call->counted = profile_hit(profile, ip);
 	call->subtime = 0;
 	call->sleeptime = current->ftrace_sleeptime;
 	/* Interrupts may find this call from now on. */
 	barrier();
 	call->calltime = trace_clock_local();
-
-	return 1;
 }
 
 static unsigned int profile_bucket_of(u64 time)
@@ -292,45 +287,38 @@ static void profile_add_time(struct profile_times *times, u64 time)
 	times->buckets[profile_bucket_of(time)]++;
 }
 
-/* How long a call took, by the options of the instance. */
-static u64 profile_duration(struct func_profile *profile, const struct fgraph_frame *frame,
-			    struct profile_call *call)
+/* How long a call took that returns now. */
+static u64 profile_duration(struct func_profile *profile, struct profile_call *call)
 {
-	u32 options = READ_ONCE(profile->tr->graph->flags->val);
 	u64 time = trace_clock_local() - call->calltime;
-	struct profile_call *parent;
 
-	if (!(options & TRACE_GRAPH_SLEEP_TIME))
+	if (!(READ_ONCE(profile->flags->val) & TRACE_GRAPH_SLEEP_TIME))
 		time -= current->ftrace_sleeptime - call->sleeptime;
 	/* The clocks of two CPUs may differ a little. */
-	if ((s64)time < 0)
-		time = 0;
-	if (options & TRACE_GRAPH_GRAPH_TIME)
-		return time;
+	return (s64)time < 0 ? 0 : time;
+}
 
-	/* It is for the caller to subtract. */
-	parent = fgraph_parent_data(&profile->gops, frame);
+/* The part of a call's duration that was not spent in calls. It is for the caller to subtract. */
+static u64 profile_own_time(struct profile_call *call, struct profile_call *parent, u64 time)
+{
 	if (parent)
 		parent->subtime += time;
 	return call->subtime < time ? time - call->subtime : 0;
 }
 
-static void profile_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-			   void *data, struct fgraph_regs *regs)
+/* Add the time of a call that returns to the function's record. */
+static void profile_end(struct func_profile *profile, unsigned long ip, struct profile_call *call,
+			u64 time)
 {
-	struct func_profile *profile = container_of(gops, struct func_profile, gops);
-	struct profile_call *call = data;
 	struct profile_record *rec;
 	struct profile_cpu *pc;
 	unsigned long flags;
-	u64 time;
 
-	time = profile_duration(profile, frame, call);
 	/* It has no hit: it was missed at entry, or that was cleared since. */
 	if (!call->counted || call->calltime < READ_ONCE(profile->cleared))
 		return;
 
-	local_irq_save(flags);
+	raw_local_irq_save(flags);
 	pc = this_cpu_ptr(profile->cpus);
 	if (unlikely(atomic_read(&pc->busy))) {
 		pc->missed++;
@@ -340,90 +328,15 @@ static void profile_return(struct fgraph_ops *gops, const struct fgraph_frame *f
 	 * The task may have moved to a CPU on which the function was not called yet: then
 	 * this is where its time goes.
 	 */
-	rec = profile_find(pc, frame->func) ?: profile_add(profile, pc, frame->func);
+	rec = profile_find(pc, ip) ?: profile_add(profile, pc, ip);
 	if (rec)
 		profile_add_time(&rec->times, time);
 out:
-	local_irq_restore(flags);
-}
-
-static int profile_register(struct func_profile *profile)
-{
-	struct trace_graph *graph = profile->tr->graph;
-	int ret;
-
-	ret = trace_graph_sleep_get(graph);
-	if (ret)
-		return ret;
-	ret = register_ftrace_graph(&profile->gops);
-	if (ret)
-		trace_graph_sleep_put(graph);
-	return ret;
-}
-
-static void profile_unregister(struct func_profile *profile)
-{
-	unregister_ftrace_graph(&profile->gops);
-	trace_graph_sleep_put(profile->tr->graph);
-}
-
-static int profile_init_ops(struct func_profile *profile, struct trace_array *tr)
-{
-	struct fgraph_ops *gops = &profile->gops;
-
-	gops->entryfunc = profile_entry;
-	gops->retfunc = profile_return;
-	gops->data_size = sizeof(struct profile_call);
-	gops->filter = tr->ops;
-	gops->user.kind = "tracer";
-	gops->name = "function_profile";
-	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
-		return 0;
-	gops->name = kasprintf(GFP_KERNEL, "function_profile:%s", tr->name);
-	return gops->name ? 0 : -ENOMEM;
-}
-
-/* Of an instance, not of the top level. */
-static void profile_free_ops(struct func_profile *profile)
-{
-	kfree(profile->gops.name);
-}
-
-/* How many functions there may be to profile. */
-static unsigned long profile_functions(struct func_profile *profile)
-{
-	return ftrace_filter_count(profile->gops.filter) ?: ULONG_MAX;
-}
-#else
-static void profile_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			 struct ftrace_regs *fregs)
-{
-	profile_hit(container_of(ops, struct func_profile, ops), ip);
-}
-
-static int profile_register(struct func_profile *profile)
-{
-	return register_ftrace_function(&profile->ops);
-}
-
-static void profile_unregister(struct func_profile *profile)
-{
-	unregister_ftrace_function(&profile->ops);
-}
-
-static int profile_init_ops(struct func_profile *profile, struct trace_array *tr)
-{
-	profile->ops.func = profile_call;
-	return 0;
-}
-
-static void profile_free_ops(struct func_profile *profile) { }
-
-static unsigned long profile_functions(struct func_profile *profile)
-{
-	return ULONG_MAX;
+	raw_local_irq_restore(flags);
 }
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */
+
+#include "func_profile_base.h"
 
 /* Append pages until the CPU has @free records to take. Only one at a time does so. */
 static int profile_add_pages(struct func_profile *profile, struct profile_cpu *pc,
@@ -999,9 +912,7 @@ int func_profile_allocate(struct trace_array *tr)
 {
 	struct func_profile *profile;
 
-	/* Without fgraph there is only that of the top level. */
-	if (!(tr->flags & TRACE_ARRAY_FL_GLOBAL) &&
-	    !(IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) && IS_ENABLED(CONFIG_FGRAPH)))
+	if (!(tr->flags & TRACE_ARRAY_FL_GLOBAL) && !PROFILE_INSTANCES)
 		return 0;
 
 	profile = kzalloc(sizeof(*profile), GFP_KERNEL);
@@ -1152,9 +1063,8 @@ static bool profile_stat_hides(const struct profile_record *rec) { return false;
 
 static int profile_stat_show(struct seq_file *m, void *v)
 {
-	struct func_profile *profile = top_trace_array()->profile;
+	struct func_profile *profile = profile_top();
 	struct profile_record rec;
-	char str[KSYM_SYMBOL_LEN];
 	int ret = 0;
 
 	mutex_lock(&profile->lock);
@@ -1167,8 +1077,8 @@ static int profile_stat_show(struct seq_file *m, void *v)
 	if (!rec.hits) {
 		ret = -EBUSY;
 	} else if (!profile_stat_hides(&rec)) {
-		kallsyms_lookup(rec.ip, NULL, NULL, NULL, str);
-		seq_printf(m, "  %-30.30s  %10lu", str, rec.hits);
+		profile_stat_show_name(m, rec.ip);
+		seq_printf(m, "  %10lu", rec.hits);
 		profile_stat_show_times(m, &rec);
 		seq_putc(m, '\n');
 	}

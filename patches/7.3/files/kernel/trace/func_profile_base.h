@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The function profiler: what differs between kernels. How calls are hooked, and how trace_stat
+ * names a function. Part of func_profile.c.
+ */
+
+/* Can instances have profilers? Without return hooks there is only that of the top level. */
+#define PROFILE_INSTANCES	IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER)
+
+static struct func_profile *profile_top(void)
+{
+	return trace_get_global_array()->profile;
+}
+
+/* With prof-text-offset: where in the text of the kernel or of its module a function is. */
+static bool profile_text_offset(unsigned long ip, char *str, size_t size)
+{
+	struct module *mod;
+
+	if (core_kernel_text(ip)) {
+		snprintf(str, size, "_text+%#lx", ip - (unsigned long)_text);
+		return true;
+	}
+
+	guard(rcu)();
+	mod = __module_text_address(ip);
+	if (mod)
+		snprintf(str, size, "%s+%#lx", mod->name,
+			 ip - (unsigned long)mod->mem[MOD_TEXT].base);
+	return mod;
+}
+
+static void profile_stat_show_name(struct seq_file *m, unsigned long ip)
+{
+	struct trace_array *tr = trace_get_global_array();
+	char str[KSYM_SYMBOL_LEN];
+
+	if (tr->trace_flags & TRACE_ITER(PROF_TEXT_OFFSET) &&
+	    profile_text_offset(ip, str, sizeof(str))) {
+		seq_printf(m, "    %-28.28s", str);
+	} else {
+		kallsyms_lookup(ip, NULL, NULL, NULL, str);
+		seq_printf(m, "  %-30.30s", str);
+	}
+}
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static int profile_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+			 struct ftrace_regs *fregs)
+{
+	struct profile_call *call = fgraph_reserve_data(gops->idx, sizeof(*call));
+
+	if (!call)
+		return 0;
+	profile_begin(container_of(gops, struct func_profile, gops), trace->func, call);
+	return 1;
+}
+
+static void profile_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+			   struct ftrace_regs *fregs)
+{
+	struct func_profile *profile = container_of(gops, struct func_profile, gops);
+	struct profile_call *call = fgraph_retrieve_data(gops->idx, NULL);
+	u64 time;
+
+	if (!call)
+		return;
+	time = profile_duration(profile, call);
+	if (!(READ_ONCE(profile->tr->trace_flags) & TRACE_ITER(GRAPH_TIME)))
+		time = profile_own_time(call, fgraph_retrieve_parent_data(gops->idx, NULL, 1),
+					time);
+	profile_end(profile, trace->func, call, time);
+}
+
+static int profile_register(struct func_profile *profile)
+{
+	int ret;
+
+	profile->flags = trace_graph_sleep_get(profile->tr);
+	if (!profile->flags)
+		return -ENODEV;
+	ret = register_ftrace_graph(&profile->gops);
+	if (ret)
+		trace_graph_sleep_put(profile->tr);
+	return ret;
+}
+
+static void profile_unregister(struct func_profile *profile)
+{
+	unregister_ftrace_graph(&profile->gops);
+	/* fgraph waits for callbacks, and fgraph_array.c does not. */
+	if (!IS_ENABLED(CONFIG_FGRAPH)) {
+		synchronize_rcu_tasks_rude();
+		synchronize_rcu();
+	}
+	trace_graph_sleep_put(profile->tr);
+}
+
+static int profile_init_ops(struct func_profile *profile, struct trace_array *tr)
+{
+	struct fgraph_ops *gops = &profile->gops;
+
+	gops->entryfunc = profile_entry;
+	gops->retfunc = profile_return;
+	gops->stateless = true;
+	/* The profiler of the top level has never obeyed set_ftrace_pid. */
+	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
+		ftrace_ops_set_global_filter(&gops->ops);
+	else
+		fgraph_init_ops(&gops->ops, tr->ops);
+	return trace_graph_set_name(tr, gops, "function_profile");
+}
+
+/* Of an instance, not of the top level. */
+static void profile_free_ops(struct func_profile *profile)
+{
+	trace_graph_free_name(&profile->gops);
+}
+
+/* How many functions there may be to profile. */
+static unsigned long profile_functions(struct func_profile *profile)
+{
+	return ftrace_filter_count(&profile->gops.ops) ?: ULONG_MAX;
+}
+#else
+static void profile_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			 struct ftrace_regs *fregs)
+{
+	profile_hit(container_of(ops, struct func_profile, ops), ip);
+}
+
+static int profile_register(struct func_profile *profile)
+{
+	return register_ftrace_function(&profile->ops);
+}
+
+static void profile_unregister(struct func_profile *profile)
+{
+	unregister_ftrace_function(&profile->ops);
+}
+
+static int profile_init_ops(struct func_profile *profile, struct trace_array *tr)
+{
+	profile->ops.func = profile_call;
+	ftrace_ops_set_global_filter(&profile->ops);
+	return 0;
+}
+
+static void profile_free_ops(struct func_profile *profile) { }
+
+static unsigned long profile_functions(struct func_profile *profile)
+{
+	return ftrace_filter_count(&profile->ops) ?: ULONG_MAX;
+}
+#endif /* CONFIG_FUNCTION_GRAPH_TRACER */
