@@ -108,13 +108,14 @@ letter() { # folder, subject
 	mkdir -p "patches/$1"
 	printf '%s\n\nThe letter says why.\n' "$2" >"patches/$1/cover-letter.txt"
 }
+mails() { find build/series -name '*.patch' ! -name '0000-*' | wc -l; }
 no_letter() { ! scripts/series; }
 check 'no mails without a cover letter' no_letter
 check 'says which file lacks' grep -q 'no patches/6.1/cover-letter.txt' "$tmp/last"
+check 'leaves no mails without one' test "$(mails)" = 0
 letter 6.1 'kernel: all topics'
 letter 6.1/fixes 'kernel: what the base has wrong'
 letter 6.1/core 'kernel: the core'
-mails() { find build/series -name '*.patch' ! -name '0000-*' | wc -l; }
 check 'mails' scripts/series
 check 'one for each step' test "$(mails)" = 8
 check 'the letter gives the subject' grep -q '^Subject: .* 0/8\] kernel: all topics' build/series/0000-*.patch

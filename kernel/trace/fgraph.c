@@ -373,9 +373,9 @@ static noinline void __noreturn fgraph_no_frame(void)
 NOKPROBE_SYMBOL(fgraph_no_frame);
 
 /*
- * Tell all users of a frame that the call returns, the newest first. Their records are between
- * @top and the frame; if they are not @linked, records of other calls may be in between. If @only
- * is not NULL, it is the only one. Returns true if one of the users has gone.
+ * Tell all users of a frame that the call returns, in the reverse order of their records. These
+ * are between @top and the frame; if they are not @linked, records of other calls may be in
+ * between. If @only is not NULL, it is the only one. Returns true if one of the users has gone.
  */
 static __always_inline bool fgraph_tell_all(struct fgraph_stack *st, void *top,
 					    struct fgraph_frame *frame,
@@ -539,8 +539,8 @@ static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, uns
 NOKPROBE_SYMBOL(fgraph_return_several);
 
 /*
- * A hooked function returned to a trampoline. Tell the users of its frame, the newest first,
- * and return the real return address.
+ * A hooked function returned to a trampoline. Tell the users of its frame, and return the real
+ * return address.
  */
 static __always_inline unsigned long fgraph_return(unsigned long *retp,
 						   struct fgraph_regs *regs)

@@ -27,8 +27,9 @@
  * Besides, @users may have fgraph_nobody where a user has gone. The list of the wide users looks
  * like a site of several users, with @look_up unless each of them wants every function.
  *
- * The newest user is called first at entry and last at return. So kretprobes of a function are
- * called in the same order as by the handler of a breakpoint, which users of them rely on.
+ * Of the users of a dispatcher, the newest is called first at entry and last at return. So
+ * kretprobes of a function are called in the same order as by the handler of a breakpoint, which
+ * users of them rely on.
  *
  * Writers hold ftrace_lock. Readers are callbacks of ftrace, in any context, with preemption
  * disabled. Memory that readers may still see is freed after fgraph_synchronize().

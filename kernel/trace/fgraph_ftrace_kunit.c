@@ -247,6 +247,30 @@ static void site_all(struct kunit *test)
 	site_expect(test, few, 1, 0);
 }
 
+/* Users whose filters are looked up at each call are called in the same order. */
+static void site_wide_order(struct kunit *test)
+{
+	struct site_user *u = site_users;
+	/* One more than fgraph_hook_wide() takes at once, and one that does not want the function. */
+	const int nr = 10, other = 4;
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		KUNIT_ASSERT_EQ(test, ftrace_set_notrace(own_filter(&u[i]), i == other ? "*_add" :
+							 "*_pair", i == other ? 4 : 5, 1), 0);
+		site_register(test, &u[i]);
+		KUNIT_ASSERT_TRUE(test, u[i].gops.user.wide);
+	}
+	fgraph_kunit_traced.add(1, 2);
+	site_expect(test, &u[other], 0, 0);
+	for (i = 1; i < nr; i++) {
+		if (i == other || i - 1 == other)
+			continue;
+		KUNIT_EXPECT_LT(test, u[i].entry_turn, u[i - 1].entry_turn);
+		KUNIT_EXPECT_GT(test, u[i].return_turn, u[i - 1].return_turn);
+	}
+}
+
 /* A user of so many functions that its filter is looked up at each call. */
 static void site_wide(struct kunit *test)
 {
@@ -608,6 +632,7 @@ static struct kunit_case site_cases[] = {
 	KUNIT_CASE(site_filter_changes),
 	KUNIT_CASE(site_all),
 	KUNIT_CASE(site_wide),
+	KUNIT_CASE(site_wide_order),
 	KUNIT_CASE(site_regs),
 	KUNIT_CASE(site_foreign_ops),
 	KUNIT_CASE(site_two_ops),

@@ -653,7 +653,7 @@ static void profile_make_lines(struct profile_lines *lines, struct profile_recor
 	}
 	if (line && !line->hits)
 		lines->nr--;
-	sort(lines->lines, lines->nr, sizeof(*lines->lines), profile_compare_lines, NULL);
+	sort_nonatomic(lines->lines, lines->nr, sizeof(*lines->lines), profile_compare_lines, NULL);
 }
 
 /* How many functions the records are for, which are sorted by function. */
@@ -680,7 +680,7 @@ static struct profile_lines *profile_read(struct func_profile *profile)
 		return NULL;
 	for_each_possible_cpu(cpu)
 		nr += profile_collect(per_cpu_ptr(profile->cpus, cpu), records + nr, max - nr);
-	sort(records, nr, sizeof(*records), profile_compare_ip, NULL);
+	sort_nonatomic(records, nr, sizeof(*records), profile_compare_ip, NULL);
 
 	lines = kvmalloc(struct_size(lines, lines, profile_count_functions(records, nr)),
 			 GFP_KERNEL);

@@ -8,6 +8,9 @@
 #define PROFILE_INSTANCES	\
 	(IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) && IS_ENABLED(CONFIG_FGRAPH))
 
+/* This kernel only has the one that does not give way to other tasks. */
+#define sort_nonatomic	sort
+
 static struct func_profile *profile_top(void)
 {
 	return top_trace_array()->profile;
