@@ -17,7 +17,7 @@ same "calls in the histogram" "$(awk -F '|' '/ - .*\|/ { n += $2 } END { print n
 # The calls sleep for at least 5 ms, measured by another clock.
 must "they took 2 ms or more" [ "$(awk -F '|' '/ (ms|s) +\|/ && !/ 1 - 2 +ms/ { n += $2 } END { print n + 0 }' "$W/latency")" -ge $n ]
 
-perf ftrace trace --inherit -m 8M -D 3 -G $F -- calls 3 20 5 >"$W/graph" 2>&1 || { cat "$W/graph"; fail "perf ftrace -G"; }
+perf ftrace trace --inherit -m 8M -G $F --graph-opts depth=3 -- calls 3 20 5 >"$W/graph" 2>&1 || { cat "$W/graph"; fail "perf ftrace -G"; }
 sed -n 1,12p "$W/graph"
 same "graphs of $F" "$(grep -cE "\\|  $F\\(\\) \\{" "$W/graph")" $n
 same "do_nanosleep in them" "$(grep -cE '\|    do_nanosleep\(\) \{' "$W/graph")" $n
