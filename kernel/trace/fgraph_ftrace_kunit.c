@@ -251,7 +251,7 @@ static void site_all(struct kunit *test)
 static void site_wide_order(struct kunit *test)
 {
 	struct site_user *u = site_users;
-	/* One more than fgraph_hook_wide() takes at once, and one that does not want the function. */
+	/* More than fgraph_hook_wide() takes at once, and one that does not want the function. */
 	const int nr = 10, other = 4;
 	int i;
 
