@@ -915,7 +915,7 @@ int func_profile_allocate(struct trace_array *tr)
 	if (!(tr->flags & TRACE_ARRAY_FL_GLOBAL) && !PROFILE_INSTANCES)
 		return 0;
 
-	profile = kzalloc(sizeof(*profile), GFP_KERNEL);
+	profile = kzalloc_obj(*profile);
 	if (!profile)
 		return -ENOMEM;
 	profile->tr = tr;

@@ -8,8 +8,9 @@
 #define PROFILE_INSTANCES	\
 	(IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) && IS_ENABLED(CONFIG_FGRAPH))
 
-/* This kernel only has the one that does not give way to other tasks. */
-#define sort_nonatomic	sort
+/* Newer kernels have this, and a sort() that gives way to other tasks. */
+#define kzalloc_obj(obj)	kzalloc(sizeof(obj), GFP_KERNEL)
+#define sort_nonatomic		sort
 
 static struct func_profile *profile_top(void)
 {
