@@ -98,6 +98,13 @@ static void site_expect(struct kunit *test, struct site_user *u, int adds, int p
 			    u - site_users);
 }
 
+/* Expect that of two users of a call the newer one came first at entry, and last at return. */
+static void site_expect_order(struct kunit *test, struct site_user *older, struct site_user *newer)
+{
+	KUNIT_EXPECT_LT(test, newer->entry_turn, older->entry_turn);
+	KUNIT_EXPECT_GT(test, newer->return_turn, older->return_turn);
+}
+
 static void site_check(struct kunit *test)
 {
 	const char *wrong;
@@ -165,18 +172,15 @@ static void site_order(struct kunit *test)
 		site_register(test, &u[i]);
 	}
 	fgraph_kunit_traced.add(1, 2);
-	for (i = 1; i < NR_USERS; i++) {
-		KUNIT_EXPECT_LT(test, u[i].entry_turn, u[i - 1].entry_turn);
-		KUNIT_EXPECT_GT(test, u[i].return_turn, u[i - 1].return_turn);
-	}
+	for (i = 1; i < NR_USERS; i++)
+		site_expect_order(test, &u[i - 1], &u[i]);
 	/* Every third user goes, and the first one comes back as the newest. */
 	for (i = 0; i < NR_USERS; i += 3)
 		site_unregister(test, &u[i]);
 	site_filter(test, &u[0], site_add, 0);
 	site_register(test, &u[0]);
 	site_call();
-	KUNIT_EXPECT_LT(test, u[0].entry_turn, u[NR_USERS - 2].entry_turn);
-	KUNIT_EXPECT_GT(test, u[0].return_turn, u[NR_USERS - 2].return_turn);
+	site_expect_order(test, &u[NR_USERS - 2], &u[0]);
 	for (i = 1; i < NR_USERS; i++) {
 		if (i % 3)
 			site_expect(test, &u[i], 2, i % 2);
@@ -264,10 +268,8 @@ static void site_wide_order(struct kunit *test)
 	fgraph_kunit_traced.add(1, 2);
 	site_expect(test, &u[other], 0, 0);
 	for (i = 1; i < nr; i++) {
-		if (i == other || i - 1 == other)
-			continue;
-		KUNIT_EXPECT_LT(test, u[i].entry_turn, u[i - 1].entry_turn);
-		KUNIT_EXPECT_GT(test, u[i].return_turn, u[i - 1].return_turn);
+		if (i != other && i - 1 != other)
+			site_expect_order(test, &u[i - 1], &u[i]);
 	}
 }
 

@@ -210,7 +210,10 @@ static void hook_change_value(struct kunit *test)
 	expect_calls(test, u, 2);
 }
 
-/* Who was called, in order: a capital letter for an entry, a small one for a return. */
+/*
+ * The callbacks that hook_order() has seen, one letter for each: 'A' is the entry of users[0] and
+ * 'a' its return, and so on; 'x' and 'y' are the returns of the first and the second kretprobe.
+ */
 static char called[16];
 
 static void note_call(char letter)

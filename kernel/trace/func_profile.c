@@ -334,6 +334,24 @@ static void profile_end(struct func_profile *profile, unsigned long ip, struct p
 out:
 	raw_local_irq_restore(flags);
 }
+#else
+static void profile_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			 struct ftrace_regs *fregs)
+{
+	profile_hit(container_of(ops, struct func_profile, ops), ip);
+}
+
+static int profile_register(struct func_profile *profile)
+{
+	return register_ftrace_function(&profile->ops);
+}
+
+static void profile_unregister(struct func_profile *profile)
+{
+	unregister_ftrace_function(&profile->ops);
+}
+
+static void profile_free_ops(struct func_profile *profile) { }
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */
 
 #include "func_profile_base.h"

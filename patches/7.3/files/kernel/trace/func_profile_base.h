@@ -123,30 +123,12 @@ static unsigned long profile_functions(struct func_profile *profile)
 	return ftrace_filter_count(&profile->gops.ops) ?: ULONG_MAX;
 }
 #else
-static void profile_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			 struct ftrace_regs *fregs)
-{
-	profile_hit(container_of(ops, struct func_profile, ops), ip);
-}
-
-static int profile_register(struct func_profile *profile)
-{
-	return register_ftrace_function(&profile->ops);
-}
-
-static void profile_unregister(struct func_profile *profile)
-{
-	unregister_ftrace_function(&profile->ops);
-}
-
 static int profile_init_ops(struct func_profile *profile, struct trace_array *tr)
 {
 	profile->ops.func = profile_call;
 	ftrace_ops_set_global_filter(&profile->ops);
 	return 0;
 }
-
-static void profile_free_ops(struct func_profile *profile) { }
 
 static unsigned long profile_functions(struct func_profile *profile)
 {
