@@ -9,9 +9,9 @@
  *
  *   name of the function
  *   arguments for an event that fetches all values by number, or by a path through pointers;
- *     the name of one that is a structure begins with S_
+ *     the name of one that is a structure begins with S_, that of one of "..." with V_
  *   what this event should show
- *   numbers of arguments that must be refused, or "-"
+ *   numbers and names of arguments that must be refused, or "-"
  *   what $retval should show, or "-" if it must be refused
  *   what tracers should show in place of the arguments
  *   what they should show as the return value
@@ -24,6 +24,15 @@
 #include <linux/seq_file.h>
 #include <linux/stringify.h>
 #include <linux/vmalloc.h>
+#if defined(CONFIG_ARCH_HAS_KERNEL_FPU_SUPPORT)
+#include <linux/fpu.h>
+#elif defined(CONFIG_ARM64)
+#include <asm/neon.h>
+#define kernel_fpu_begin()	kernel_neon_begin()
+#define kernel_fpu_end()	kernel_neon_end()
+#else
+#include <asm/fpu/api.h>
+#endif
 
 #include "fgraph_values.h"
 
@@ -80,6 +89,11 @@ static void note_fetch(const char *prefix, const char *name, const char *fetch)
 		seq_buf_printf(&fields[DEFS], " %s%s=%s", prefix, name, fetch);
 	else
 		seq_buf_printf(&fields[DEFS], " %s%s=$arg%u", prefix, name, ++values_number);
+}
+
+static void note_refused(const char *name)
+{
+	seq_buf_printf(&fields[REFUSED], " $arg%u %s", ++values_number, name);
 }
 
 static void note_traced(const char *name)
@@ -143,7 +157,7 @@ void values_enum(const char *name, const char *text, size_t size, s64 value)
 /* An argument that neither events nor tracers can show. */
 void values_known_nowhere(const char *name)
 {
-	seq_buf_printf(&fields[REFUSED], " $arg%u", ++values_number);
+	note_refused(name);
 	note_traced(name);
 	seq_buf_printf(&fields[TRACED], "...");
 }
@@ -179,7 +193,7 @@ void values_int128(const char *name, const void *value)
 {
 	const unsigned long *words = value;
 
-	seq_buf_printf(&fields[REFUSED], " $arg%u", ++values_number);
+	note_refused(name);
 	note_traced(name);
 	seq_buf_printf(&fields[TRACED], "0x%lx%016lx", words[1], words[0]);
 }
@@ -416,8 +430,7 @@ static noinline union val_union val_small_structs(struct val_empty a, int b, uni
 						  s8 d)
 {
 	values_begin("val_small_structs");
-	values_number++;
-	seq_buf_printf(&fields[REFUSED], " $arg1");
+	note_refused("a");
 	seq_buf_printf(&fields[TRACED], "a={}");
 	NOTE_INT(b);
 	NOTE_STRUCT(c);
@@ -550,8 +563,8 @@ static noinline void val_variadic(s8 a, struct val_16 b, int c, ...)
 	seq_buf_printf(&fields[TRACED], ", ...");
 	va_start(args, c);
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		note_fetch("S_", names[i], NULL);
-		seq_buf_printf(&fields[SHOWN], " S_%s=0x%lx", names[i], va_arg(args, long));
+		note_fetch("V_", names[i], NULL);
+		seq_buf_printf(&fields[SHOWN], " V_%s=0x%lx", names[i], va_arg(args, long));
 	}
 	va_end(args);
 	values_end();
@@ -948,7 +961,9 @@ static int values_show(struct seq_file *file, void *unused)
 	call_numbers();
 	call_bits();
 	call_returns();
+	kernel_fpu_begin();
 	values_floats();
+	kernel_fpu_end();
 	mutex_unlock(&values_mutex);
 	return 0;
 }

@@ -7,16 +7,6 @@
 
 #include "fgraph_values.h"
 
-#ifdef CONFIG_ARM64
-#include <asm/neon.h>
-#define values_fpu_begin()	kernel_neon_begin()
-#define values_fpu_end()	kernel_neon_end()
-#else
-#include <asm/fpu/api.h>
-#define values_fpu_begin()	kernel_fpu_begin()
-#define values_fpu_end()	kernel_fpu_end()
-#endif
-
 struct float_pair {
 	float	x;
 	float	y;
@@ -81,17 +71,11 @@ static typeof(val_float) *target_float = val_float;
 static typeof(val_floats) *target_floats = val_floats;
 static typeof(val_float_struct) *target_float_struct = val_float_struct;
 
-static noinline void call_floats(void)
+/* Call the functions. The floating point registers must be usable. */
+void values_floats(void)
 {
 	READ_ONCE(target_float)(-11, 1.5, 22, 2.5f, -33);
 	READ_ONCE(target_floats)(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, -12, 13, -14, 15, -16, 17, -18,
 				 -19);
 	READ_ONCE(target_float_struct)(-1, (struct float_pair){ 1, 2 }, 3);
-}
-
-void values_floats(void)
-{
-	values_fpu_begin();
-	call_floats();
-	values_fpu_end();
 }
