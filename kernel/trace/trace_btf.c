@@ -160,30 +160,16 @@ bool trace_btf_find_member(const struct btf *btf, u32 id, const char *name,
 	return false;
 }
 
-/* The lowest @size bytes of a word, as the upper bytes of a register may be anything. */
-static u64 narrow(unsigned long word, u32 size)
-{
-	return size < sizeof(u64) ? word & (BIT_ULL(size * 8) - 1) : word;
-}
-
-/* The lowest @size bytes of a word as a signed number. */
-static s64 narrow_signed(unsigned long word, u32 size)
-{
-	unsigned int shift = 64 - min_t(u32, size, 8) * 8;
-
-	return (s64)((u64)word << shift) >> shift;
-}
-
 static void print_int(struct trace_seq *s, const struct btf_type *t, const unsigned long *words)
 {
-	u64 value = narrow(words[0], t->size);
+	u64 value = trace_btf_narrow(words[0], t->size);
 
 	if (t->size > sizeof(u64))
 		trace_seq_printf(s, "0x%lx%016lx", words[1], words[0]);
 	else if (btf_int_encoding(t) & BTF_INT_BOOL && value <= 1)
 		trace_seq_puts(s, value ? "true" : "false");
 	else if (btf_int_encoding(t) & BTF_INT_SIGNED)
-		trace_seq_printf(s, "%lld", narrow_signed(words[0], t->size));
+		trace_seq_printf(s, "%lld", trace_btf_narrow_signed(words[0], t->size));
 	else
 		trace_seq_printf(s, "0x%llx", value);
 }
@@ -195,22 +181,22 @@ static void print_int(struct trace_seq *s, const struct btf_type *t, const unsig
 static void print_enum(struct trace_seq *s, const struct btf *btf, const struct btf_type *t,
 		       unsigned long word)
 {
-	u64 value = narrow(word, t->size);
+	u64 value = trace_btf_narrow(word, t->size);
 	u32 name = 0;
 	int i;
 
 	for (i = 0; i < btf_vlen(t) && !name && !btf_enum_is_cut(t); i++) {
 		if (btf_is_enum64(t)) {
-			if (narrow(btf_enum64_value(&btf_enum64(t)[i]), t->size) == value)
+			if (trace_btf_narrow(btf_enum64_value(&btf_enum64(t)[i]), t->size) == value)
 				name = btf_enum64(t)[i].name_off;
-		} else if (narrow(btf_enum(t)[i].val, t->size) == value) {
+		} else if (trace_btf_narrow(btf_enum(t)[i].val, t->size) == value) {
 			name = btf_enum(t)[i].name_off;
 		}
 	}
 	if (name)
 		trace_seq_puts(s, btf_name_by_offset(btf, name));
 	else if (btf_type_kflag(t))
-		trace_seq_printf(s, "%lld", narrow_signed(word, t->size));
+		trace_seq_printf(s, "%lld", trace_btf_narrow_signed(word, t->size));
 	else
 		trace_seq_printf(s, "0x%llx", value);
 }
@@ -220,7 +206,7 @@ static void print_words(struct trace_seq *s, int size, const unsigned long *word
 {
 	trace_seq_putc(s, '{');
 	for (; size > 0; size -= sizeof(long), words++) {
-		trace_seq_printf(s, "0x%llx", narrow(*words, min_t(int, size, sizeof(long))));
+		trace_seq_printf(s, "0x%llx", trace_btf_narrow(*words, min_t(int, size, sizeof(long))));
 		if (size > sizeof(long))
 			trace_seq_puts(s, ", ");
 	}
@@ -275,7 +261,7 @@ void trace_btf_print_hex(struct trace_seq *s, const struct btf *btf, u32 id,
 	else if (size > sizeof(long))
 		print_words(s, size, words);
 	else
-		trace_seq_printf(s, "0x%llx", narrow(words[0], size));
+		trace_seq_printf(s, "0x%llx", trace_btf_narrow(words[0], size));
 }
 
 /**
@@ -300,7 +286,7 @@ void trace_btf_print_return(struct trace_seq *s, const struct btf *btf, u32 id,
 	if (btf_type_is_ptr(t) && trace_print_error(s, words[0]))
 		return;
 	if (btf_type_is_small_int(t) && btf_int_encoding(t) & BTF_INT_SIGNED &&
-	    t->size >= sizeof(int) && trace_print_error(s, narrow_signed(words[0], t->size)))
+	    t->size >= sizeof(int) && trace_print_error(s, trace_btf_narrow_signed(words[0], t->size)))
 		return;
 	trace_btf_print(s, btf, id, words);
 }

@@ -3,6 +3,8 @@
 #ifndef _TRACE_BTF_ARGS_H
 #define _TRACE_BTF_ARGS_H
 
+#include <linux/bits.h>
+#include <linux/minmax.h>
 #include <linux/types.h>
 
 struct btf;
@@ -61,6 +63,20 @@ enum trace_btf_class {
 	TRACE_BTF_MEMORY,
 	TRACE_BTF_UNKNOWN,
 };
+
+/* The lowest @size bytes of a word, as the upper bytes of a register may be anything. */
+static inline u64 trace_btf_narrow(unsigned long word, u32 size)
+{
+	return size < sizeof(u64) ? word & (BIT_ULL(size * 8) - 1) : word;
+}
+
+/* The lowest @size bytes of a word as a signed number. */
+static inline s64 trace_btf_narrow_signed(unsigned long word, u32 size)
+{
+	unsigned int shift = 64 - min_t(u32, size, 8) * 8;
+
+	return (s64)((u64)word << shift) >> shift;
+}
 
 int trace_btf_size(const struct btf *btf, u32 id);
 enum trace_btf_class trace_btf_classify(const struct btf *btf, u32 id);

@@ -504,11 +504,13 @@ static void func_plain_enum(struct trace_seq *s, const struct btf *btf, const st
 			    unsigned long word)
 {
 	const struct btf_enum *enums = btf_enum(t);
+	u64 value = trace_btf_narrow(word, t->size);
 	unsigned int i;
 
-	trace_seq_printf(s, "%ld", word);
+	trace_seq_printf(s, "%lld",
+			 btf_type_kflag(t) ? trace_btf_narrow_signed(word, t->size) : (s64)value);
 	for (i = 0; i < btf_type_vlen(t); i++) {
-		if ((unsigned long)enums[i].val != word)
+		if (trace_btf_narrow(enums[i].val, t->size) != value)
 			continue;
 		trace_seq_printf(s, " [%s]", btf_name_by_offset(btf, enums[i].name_off));
 		return;
@@ -527,9 +529,10 @@ static unsigned int func_plain_value(struct trace_seq *s, const struct btf *btf,
 
 	if (btf_type_is_ptr(t)) {
 		trace_seq_printf(s, "0x%lx", words[0]);
+	} else if (btf_type_is_int(t) && btf_int_encoding(t) & BTF_INT_SIGNED) {
+		trace_seq_printf(s, "%lld", trace_btf_narrow_signed(words[0], t->size));
 	} else if (btf_type_is_int(t)) {
-		trace_seq_printf(s, btf_int_encoding(t) & BTF_INT_SIGNED ? "%ld" : "0x%lx",
-				 words[0]);
+		trace_seq_printf(s, "0x%llx", trace_btf_narrow(words[0], t->size));
 	} else if (btf_type_is_enum(t)) {
 		func_plain_enum(s, btf, t, words[0]);
 	} else if (btf_type_is_void(t)) {
@@ -550,7 +553,7 @@ static unsigned int func_plain_value(struct trace_seq *s, const struct btf *btf,
 
 /*
  * Print arguments as Linux 7.3 does: every parameter takes the next of the first TRACE_FUNC_REGS
- * registers, or several of them, and all bits of it are printed.
+ * registers, or several of them.
  */
 static void func_plain_args(struct trace_seq *s, const struct func_table *table,
 			    const struct func_type *func, const unsigned long *words,

@@ -117,31 +117,29 @@ echo 1 >function_profile_enabled
 measure function_profile plain
 echo 0 >function_profile_enabled
 echo >set_ftrace_filter
-events 1
-measure r-event plain
-no_events
-# Only kernels that have these arguments are measured.
-if grep -qF 'duration, ' README; then
-	events 1 "ret=\$retval n=\$arg1"
-	measure r-event-arg plain
-	no_events
-	events 1 "ret=\$retval dur=\$duration"
-	measure r-event-duration plain
-	echo 'dur > 1000000000' >events/kprobes/bench1/filter
-	measure r-event-discarded plain
-	no_events
-fi
-if grep -qF '%return] [<args>]' README; then
-	echo "f:bench $target n=\$arg1" >dynamic_events
-	echo 1 >events/fprobes/enable
-	measure f-event-arg plain
-	echo 0 >events/fprobes/enable
-	echo "f:bench $target%return ret=\$retval" >dynamic_events
-	echo 1 >events/fprobes/enable
-	measure f-event-return plain
-	echo 0 >events/fprobes/enable
+# event NAME DEFINITION [FILTER]: measures an event that is defined so, if the kernel takes that
+event() {
+	local group=kprobes
+	{ echo "$2" >dynamic_events; } 2>/dev/null || return 0
+	[ -d "events/$group" ] || group=fprobes
+	[ -z "${3:-}" ] || echo "$3" >"events/$group/bench/filter"
+	echo 1 >"events/$group/enable"
+	measure "$1" plain
+	echo 0 >"events/$group/enable"
 	echo >dynamic_events
-fi
+}
+event r-event "r:bench $target ret=\$retval"
+event r-event-arg "r:bench $target ret=\$retval n=\$arg1"
+event r-event-duration "r:bench $target ret=\$retval dur=\$duration"
+event r-event-caller "r:bench $target ret=\$retval from=\$caller"
+event r-event-depth "r:bench $target ret=\$retval depth=\$depth"
+event r-event-entry "r:bench $target ret=\$retval word=\$entry(+0(\$stack))"
+event r-event-discarded "r:bench $target ret=\$retval dur=\$duration" 'dur > 1000000000'
+event f-event-arg "f:bench $target n=\$arg1"
+event f-event-return "f:bench $target%return ret=\$retval"
+event f-event-return-arg "f:bench $target%return ret=\$retval n=\$arg1"
+event f-event-return-duration "f:bench $target%return ret=\$retval dur=\$duration"
+event f-event-return-entry "f:bench $target%return ret=\$retval word=\$entry(+0(\$stack))"
 
 [ -z "${QUICK:-}" ] || exit 0
 # Ticks to register and to unregister a user, with the time that it waits.
