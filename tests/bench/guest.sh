@@ -4,8 +4,8 @@
 set -u
 param=/sys/module/fgraph_bench/parameters
 row=$param/row
-# shellcheck source=tests/bench/events.sh
-. "${0%/*}/events.sh"
+# shellcheck source=tests/bench/rows.sh
+. "${0%/*}/rows.sh"
 cd /sys/kernel/tracing || exit 1
 echo 0 >/proc/sys/kernel/watchdog 2>/dev/null
 insmod "$1" || exit 1
@@ -72,29 +72,12 @@ for n in 10 50 200; do
 done
 measure "unwind-callback*10"
 echo "$target" >set_ftrace_filter
-# tracer NAME TRACER OPTION...: measures a tracer with these options, if it has them
-tracer() {
-	local name=$1 tracer=$2 option
-	shift 2
-	for option; do
-		[ -e "options/$option" ] || return 0
-		echo 1 >"options/$option"
-	done
-	echo "$tracer" >current_tracer
-	measure "$name" plain
-	echo nop >current_tracer
-	for option; do
-		echo 0 >"options/$option"
-	done
-}
-tracer function function
-tracer function-args function func-args
-tracer function_graph function_graph
-tracer function_graph-args function_graph funcgraph-args
-tracer function_graph-retval function_graph funcgraph-retval
-tracer function_graph-retaddr function_graph funcgraph-retaddr
-tracer function_graph-all function_graph funcgraph-args funcgraph-retval funcgraph-retaddr
-tracer function_graph-leaf function_graph funcgraph-leaf
+for r in function function-args function_graph function_graph-{args,retval,retaddr,all,leaf}; do
+	if begin_tracer "$r"; then
+		measure "$r" plain
+		end_tracer "$r"
+	fi
+done
 # graphs N: function_graph in N instances with the same filter, if the kernel has it there
 graphs() {
 	local n=$1 i
@@ -117,29 +100,13 @@ echo 1 >function_profile_enabled
 measure function_profile plain
 echo 0 >function_profile_enabled
 echo >set_ftrace_filter
-# event NAME DEFINITION [FILTER]: measures an event that is defined so, if the kernel takes that
-event() {
-	local group=kprobes
-	{ echo "$2" >dynamic_events; } 2>/dev/null || return 0
-	[ -d "events/$group" ] || group=fprobes
-	[ -z "${3:-}" ] || echo "$3" >"events/$group/bench/filter"
-	echo 1 >"events/$group/enable"
-	measure "$1" plain
-	echo 0 >"events/$group/enable"
-	echo >dynamic_events
-}
-event r-event "r:bench $target ret=\$retval"
-event r-event-arg "r:bench $target ret=\$retval n=\$arg1"
-event r-event-duration "r:bench $target ret=\$retval dur=\$duration"
-event r-event-caller "r:bench $target ret=\$retval from=\$caller"
-event r-event-depth "r:bench $target ret=\$retval depth=\$depth"
-event r-event-entry "r:bench $target ret=\$retval word=\$entry(+0(\$stack))"
-event r-event-discarded "r:bench $target ret=\$retval dur=\$duration" 'dur > 1000000000'
-event f-event-arg "f:bench $target n=\$arg1"
-event f-event-return "f:bench $target%return ret=\$retval"
-event f-event-return-arg "f:bench $target%return ret=\$retval n=\$arg1"
-event f-event-return-duration "f:bench $target%return ret=\$retval dur=\$duration"
-event f-event-return-entry "f:bench $target%return ret=\$retval word=\$entry(+0(\$stack))"
+for r in r-event{,-arg,-duration,-caller,-depth,-entry,-discarded} f-event-arg \
+	f-event-return{,-arg,-duration,-entry}; do
+	if begin_event "$r"; then
+		measure "$r" plain
+		end_event
+	fi
+done
 
 [ -z "${QUICK:-}" ] || exit 0
 # Ticks to register and to unregister a user, with the time that it waits.

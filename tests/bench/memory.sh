@@ -3,8 +3,8 @@
 # while many tasks sleep that are in no hooked call, and what is left without the user.
 set -u
 param=/sys/module/fgraph_bench/parameters
-# shellcheck source=tests/bench/events.sh
-. "${0%/*}/events.sh"
+# shellcheck source=tests/bench/rows.sh
+. "${0%/*}/rows.sh"
 cd /sys/kernel/tracing || exit 1
 insmod "$1" || exit 1
 echo 100000 >/proc/sys/kernel/threads-max

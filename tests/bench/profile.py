@@ -30,13 +30,16 @@ case $ROW in *-breakpoint) echo 0 >/proc/sys/debug/kprobes-optimization ;; esac
 cat /proc/kallsyms >$dir/symbols
 echo 100000000 >$param/calls
 cd /sys/kernel/tracing
+. $dir/rows.sh
 case $ROW in
-function_graph)
-	echo function_graph >current_tracer
+function_profile)
+	echo 1 >function_profile_enabled
 	ROW=plain ;;
-r-event)
-	. $dir/events.sh
-	events 1
+function*)
+	begin_tracer "$ROW" || exit
+	ROW=plain ;;
+*-event*)
+	begin_event "$ROW" || exit
 	ROW=plain ;;
 bpf-*)
 	echo 1 >/proc/sys/net/core/bpf_jit_kallsyms

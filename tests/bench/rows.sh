@@ -1,0 +1,75 @@
+# Sourced by guest.sh, memory.sh and profile.py: tracers and events on the function of the module,
+# in the directory of tracefs.
+# shellcheck shell=bash
+target=fgraph_bench_target
+
+events() { # NR: adds events that are alike
+	local i
+	for i in $(seq "$1"); do
+		echo "r:bench$i $target ret=\$retval"
+	done >kprobe_events
+	echo 1 >events/kprobes/enable
+}
+
+no_events() {
+	echo 0 >events/kprobes/enable
+	echo >kprobe_events
+}
+
+# definition ROW: prints how the event of that row is defined
+definition() {
+	local return="$target ret=\$retval"
+	case $1 in
+	f-*) return="$target%return ret=\$retval" ;;
+	esac
+	case $1 in
+	f-event-arg) echo "f:bench $target n=\$arg1" ;;
+	[rf]-event | f-event-return) echo "${1%%-*}:bench $return" ;;
+	*-arg) echo "${1%%-*}:bench $return n=\$arg1" ;;
+	*-duration | r-event-discarded) echo "${1%%-*}:bench $return dur=\$duration" ;;
+	*-caller) echo "${1%%-*}:bench $return from=\$caller" ;;
+	*-depth) echo "${1%%-*}:bench $return depth=\$depth" ;;
+	*-entry) echo "${1%%-*}:bench $return word=\$entry(+0(\$stack))" ;;
+	esac
+}
+
+# begin_event ROW: fails if the kernel refuses the event
+begin_event() {
+	{ definition "$1" >dynamic_events; } 2>/dev/null || return 1
+	group=events/kprobes
+	[ -d "$group" ] || group=events/fprobes
+	[ "$1" != r-event-discarded ] || echo 'dur > 1000000000' >"$group/bench/filter"
+	echo 1 >"$group/enable"
+}
+
+end_event() {
+	echo 0 >"$group/enable"
+	echo >dynamic_events
+}
+
+# tracer_options ROW: prints the options of function or function_graph that the row measures
+tracer_options() {
+	case $1 in
+	function-args) echo func-args ;;
+	function_graph-all) echo funcgraph-args funcgraph-retval funcgraph-retaddr ;;
+	function_graph-*) echo "funcgraph-${1#*-}" ;;
+	esac
+}
+
+# begin_tracer ROW: fails if the kernel lacks an option
+begin_tracer() {
+	local option
+	for option in $(tracer_options "$1"); do
+		[ -e "options/$option" ] || return 1
+		echo 1 >"options/$option"
+	done
+	echo "${1%%-*}" >current_tracer
+}
+
+end_tracer() {
+	local option
+	echo nop >current_tracer
+	for option in $(tracer_options "$1"); do
+		echo 0 >"options/$option"
+	done
+}
