@@ -220,7 +220,7 @@ static void return_struct(const void *value, unsigned int size, bool packed)
 		values_words(&text, value, size);
 	} else {
 		/* On x86_64 $retval is its address, which is not known here. */
-		values_return(IS_ENABLED(CONFIG_X86_64) ? "0x[0-9a-f]*" : "-", "...");
+		values_return(IS_ENABLED(CONFIG_X86_64) ? "0xff[0-9a-f]\\{14\\}" : "-", "...");
 	}
 	values_end();
 }
@@ -343,6 +343,12 @@ struct val_packed {
 	long	y;
 } __packed;
 
+/* Less than a word, and returned in memory on x86_64 */
+struct val_packed_small {
+	char	x;
+	int	y;
+} __packed;
+
 /* Packed, but all members are aligned. */
 struct val_tight {
 	int	x;
@@ -398,6 +404,18 @@ static noinline struct val_packed val_struct_packed(int a, struct val_packed b, 
 }
 
 static typeof(val_struct_packed) *target_val_struct_packed = val_struct_packed;
+
+static noinline struct val_packed_small val_return_packed(int a)
+{
+	struct val_packed_small value = { 1, -2 };
+
+	values_begin("val_return_packed");
+	NOTE_INT(a);
+	return_struct(&value, sizeof(value), true);
+	return value;
+}
+
+static typeof(val_return_packed) *target_val_return_packed = val_return_packed;
 
 static noinline struct val_padded val_struct_padded(int a, struct val_padded b, int c)
 {
@@ -848,6 +866,12 @@ static noinline void call_dirty(void)
 {
 	words_t func = (words_t)(void *)CALL(val_ints);
 
+	/* CFI makes sure that a function is called by its own type. */
+	if (IS_ENABLED(CONFIG_CFI) || IS_ENABLED(CONFIG_CFI_CLANG)) {
+		CALL(val_ints)(1, 0x95, -102, 0xfb, -32767, 0xfff1, -0x7fffffff, 0x90000001,
+			       -5000000000, 0x7000000000000001, -127, 0);
+		return;
+	}
 	func(DIRTY(1, u8), DIRTY(0x95, u8), DIRTY(0x9a, u8), DIRTY(0xfb, u8), DIRTY(0x8001, u16),
 	     DIRTY(0xfff1, u16), DIRTY(0x80000001, u32), DIRTY(0x90000001, u32), -5000000000,
 	     0x7000000000000001, DIRTY(0x81, u8), DIRTY(0, u8));
@@ -926,6 +950,7 @@ static noinline void call_others(void)
 	CALL(val_struct128)(-1, s128, s128, -2, -3, s192, s128, -4);
 	CALL(val_struct_packed)(-1, (struct val_packed){ 2, -3 }, -4,
 				(struct val_tight){ -5, -6 }, -7);
+	CALL(val_return_packed)(-1);
 	CALL(val_struct_padded)(-1, (struct val_padded){ 2 }, -3);
 	CALL(val_struct_padded_large)(-1, padded, -2);
 	CALL(val_small_structs)((struct val_empty){ }, -1, small, -2);

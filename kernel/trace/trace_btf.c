@@ -169,7 +169,7 @@ static void print_int(struct trace_seq *s, const struct btf_type *t, const unsig
 	else if (btf_int_encoding(t) & BTF_INT_BOOL && value <= 1)
 		trace_seq_puts(s, value ? "true" : "false");
 	else if (btf_int_encoding(t) & BTF_INT_SIGNED)
-		trace_seq_printf(s, "%lld", trace_btf_narrow_signed(words[0], t->size));
+		trace_seq_printf(s, "%ld", trace_btf_narrow_signed(words[0], t->size));
 	else
 		trace_seq_printf(s, "0x%llx", value);
 }
@@ -196,7 +196,7 @@ static void print_enum(struct trace_seq *s, const struct btf *btf, const struct 
 	if (name)
 		trace_seq_puts(s, btf_name_by_offset(btf, name));
 	else if (btf_type_kflag(t))
-		trace_seq_printf(s, "%lld", trace_btf_narrow_signed(word, t->size));
+		trace_seq_printf(s, "%ld", trace_btf_narrow_signed(word, t->size));
 	else
 		trace_seq_printf(s, "0x%llx", value);
 }
@@ -206,7 +206,7 @@ static void print_words(struct trace_seq *s, int size, const unsigned long *word
 {
 	trace_seq_putc(s, '{');
 	for (; size > 0; size -= sizeof(long), words++) {
-		trace_seq_printf(s, "0x%llx", trace_btf_narrow(*words, min_t(int, size, sizeof(long))));
+		trace_seq_printf(s, "0x%lx", trace_btf_narrow(*words, min_t(int, size, sizeof(long))));
 		if (size > sizeof(long))
 			trace_seq_puts(s, ", ");
 	}
@@ -261,7 +261,7 @@ void trace_btf_print_hex(struct trace_seq *s, const struct btf *btf, u32 id,
 	else if (size > sizeof(long))
 		print_words(s, size, words);
 	else
-		trace_seq_printf(s, "0x%llx", trace_btf_narrow(words[0], size));
+		trace_seq_printf(s, "0x%lx", trace_btf_narrow(words[0], size));
 }
 
 /**

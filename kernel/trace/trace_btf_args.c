@@ -4,7 +4,6 @@
  * calling conventions of x86_64 and arm64.
  */
 #include <linux/align.h>
-#include <linux/btf.h>
 #include <linux/err.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
@@ -232,15 +231,4 @@ bool trace_btf_next_arg(struct trace_btf_walk *w)
 	w->type = w->params[w->number++].type;
 	w->known = w->type && !w->lost && walk_place(w);
 	return true;
-}
-
-/**
- * trace_btf_arg_name() - the name of a parameter
- * @w:		the walk, which is at the parameter
- *
- * Return: the name, which is empty if the parameter has none.
- */
-const char *trace_btf_arg_name(const struct trace_btf_walk *w)
-{
-	return btf_name_by_offset(w->btf, w->params[w->number - 1].name_off);
 }

@@ -4,12 +4,9 @@
 #define _TRACE_BTF_ARGS_H
 
 #include <linux/bits.h>
+#include <linux/btf.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-
-struct btf;
-struct btf_param;
-struct btf_type;
 
 /* The number of words of the largest value that is passed in registers, or printed. */
 #define TRACE_BTF_WORDS		2
@@ -65,23 +62,28 @@ enum trace_btf_class {
 };
 
 /* The lowest @size bytes of a word, as the upper bytes of a register may be anything. */
-static inline u64 trace_btf_narrow(unsigned long word, u32 size)
+static inline unsigned long trace_btf_narrow(unsigned long word, u32 size)
 {
-	return size < sizeof(u64) ? word & (BIT_ULL(size * 8) - 1) : word;
+	return size < sizeof(word) ? word & (BIT(size * BITS_PER_BYTE) - 1) : word;
 }
 
 /* The lowest @size bytes of a word as a signed number. */
-static inline s64 trace_btf_narrow_signed(unsigned long word, u32 size)
+static inline long trace_btf_narrow_signed(unsigned long word, u32 size)
 {
-	unsigned int shift = 64 - min_t(u32, size, 8) * 8;
+	unsigned int shift = BITS_PER_LONG - min_t(u32, size, sizeof(word)) * BITS_PER_BYTE;
 
-	return (s64)((u64)word << shift) >> shift;
+	return (long)(word << shift) >> shift;
 }
 
 int trace_btf_size(const struct btf *btf, u32 id);
 enum trace_btf_class trace_btf_classify(const struct btf *btf, u32 id);
 struct trace_btf_walk trace_btf_walk_args(const struct btf *btf, const struct btf_type *proto);
 bool trace_btf_next_arg(struct trace_btf_walk *w);
-const char *trace_btf_arg_name(const struct trace_btf_walk *w);
+
+/* The name of the parameter that the walk is at, which is empty if it has none. */
+static inline const char *trace_btf_arg_name(const struct trace_btf_walk *w)
+{
+	return btf_name_by_offset(w->btf, w->params[w->number - 1].name_off);
+}
 
 #endif /* _TRACE_BTF_ARGS_H */

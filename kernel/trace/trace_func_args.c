@@ -504,11 +504,11 @@ static void func_plain_enum(struct trace_seq *s, const struct btf *btf, const st
 			    unsigned long word)
 {
 	const struct btf_enum *enums = btf_enum(t);
-	u64 value = trace_btf_narrow(word, t->size);
+	unsigned long value = trace_btf_narrow(word, t->size);
 	unsigned int i;
 
-	trace_seq_printf(s, "%lld",
-			 btf_type_kflag(t) ? trace_btf_narrow_signed(word, t->size) : (s64)value);
+	trace_seq_printf(s, "%ld",
+			 btf_type_kflag(t) ? trace_btf_narrow_signed(word, t->size) : (long)value);
 	for (i = 0; i < btf_type_vlen(t); i++) {
 		if (trace_btf_narrow(enums[i].val, t->size) != value)
 			continue;
@@ -530,9 +530,9 @@ static unsigned int func_plain_value(struct trace_seq *s, const struct btf *btf,
 	if (btf_type_is_ptr(t)) {
 		trace_seq_printf(s, "0x%lx", words[0]);
 	} else if (btf_type_is_int(t) && btf_int_encoding(t) & BTF_INT_SIGNED) {
-		trace_seq_printf(s, "%lld", trace_btf_narrow_signed(words[0], t->size));
+		trace_seq_printf(s, "%ld", trace_btf_narrow_signed(words[0], t->size));
 	} else if (btf_type_is_int(t)) {
-		trace_seq_printf(s, "0x%llx", trace_btf_narrow(words[0], t->size));
+		trace_seq_printf(s, "0x%lx", trace_btf_narrow(words[0], t->size));
 	} else if (btf_type_is_enum(t)) {
 		func_plain_enum(s, btf, t, words[0]);
 	} else if (btf_type_is_void(t)) {
