@@ -56,8 +56,7 @@ void values_begin(const char *func)
 		seq_buf_init(&fields[i], field_text[i], sizeof(field_text[i]));
 	values_func = func;
 	values_number = 0;
-	strcpy(return_event, "-");
-	strcpy(return_tracer, "-");
+	values_return("-", "-");
 }
 
 /* Write a line for the call that was noted. */

@@ -206,7 +206,8 @@ static void print_words(struct trace_seq *s, int size, const unsigned long *word
 {
 	trace_seq_putc(s, '{');
 	for (; size > 0; size -= sizeof(long), words++) {
-		trace_seq_printf(s, "0x%lx", trace_btf_narrow(*words, min_t(int, size, sizeof(long))));
+		trace_seq_printf(s, "0x%lx",
+				 trace_btf_narrow(*words, min_t(int, size, sizeof(long))));
 		if (size > sizeof(long))
 			trace_seq_puts(s, ", ");
 	}
@@ -286,7 +287,8 @@ void trace_btf_print_return(struct trace_seq *s, const struct btf *btf, u32 id,
 	if (btf_type_is_ptr(t) && trace_print_error(s, words[0]))
 		return;
 	if (btf_type_is_small_int(t) && btf_int_encoding(t) & BTF_INT_SIGNED &&
-	    t->size >= sizeof(int) && trace_print_error(s, trace_btf_narrow_signed(words[0], t->size)))
+	    t->size >= sizeof(int) &&
+	    trace_print_error(s, trace_btf_narrow_signed(words[0], t->size)))
 		return;
 	trace_btf_print(s, btf, id, words);
 }
