@@ -134,7 +134,7 @@ static __always_inline void fgraph_know_entry(struct fgraph_told *told, unsigned
 static __always_inline void fgraph_know_return(struct fgraph_told *told,
 					       const struct fgraph_frame *frame)
 {
-	told->ret.func = frame->func;
+	told->ret.func = READ_ONCE(frame->func);
 	told->depth = fgraph_depth_of(fgraph_head(frame));
 }
 
@@ -232,7 +232,7 @@ static __always_inline void fgraph_tell(struct fgraph_ops *gops, struct fgraph_f
 			fgraph_call_retfunc(gops, frame, data, regs, told, &told->ret);
 			return;
 		}
-		ret.func = frame->func;
+		ret.func = READ_ONCE(frame->func);
 		fgraph_call_retfunc(gops, frame, data, regs, NULL, &ret);
 		return;
 	}

@@ -167,7 +167,7 @@ void fgraph_call_return(struct fgraph_ops *gops, const struct fgraph_frame *fram
 {
 	struct ftrace_graph_ret ret __uninitialized;
 
-	ret.func = frame->func;
+	ret.func = READ_ONCE(frame->func);
 	fgraph_call_retfunc(gops, frame, data, regs, NULL, &ret);
 }
 NOKPROBE_SYMBOL(fgraph_call_return);
