@@ -38,4 +38,10 @@ static inline size_t base_data_size(const struct fgraph_ops *gops)
 	return gops->data_size;
 }
 
+/* What fgraph_parent_data() gives, as the callbacks of the surrounding call got it. */
+static inline void *base_parent_data(struct fgraph_ops *gops, const struct fgraph_frame *frame)
+{
+	return fgraph_parent_data(gops, frame);
+}
+
 #endif /* _BASE_H */

@@ -41,7 +41,7 @@ void model_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, voi
 	if (silent)
 		write_data(e, data);
 	if (container_of(gops, struct user, gops)->ask) {
-		parent = fgraph_parent_data(gops, frame);
+		parent = base_parent_data(gops, frame);
 		nr = fgraph_frame_users(frame, users, ARRAY_SIZE(users));
 		model_asked(gops, frame, parent, users, nr);
 	}

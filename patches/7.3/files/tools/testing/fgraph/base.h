@@ -29,5 +29,6 @@ void base_set_callbacks(struct fgraph_ops *gops, int n, fgraph_entry_t entryfunc
 			fgraph_return_t retfunc);
 void base_registered(struct fgraph_ops *gops);
 size_t base_data_size(const struct fgraph_ops *gops);
+void *base_parent_data(struct fgraph_ops *gops, const struct fgraph_frame *frame);
 
 #endif /* _BASE_H */

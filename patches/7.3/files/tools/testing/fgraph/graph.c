@@ -59,9 +59,7 @@ static void graph_return(struct ftrace_graph_ret *ret, struct fgraph_ops *gops,
 	data = fgraph_retrieve_data(gops->idx, &size);
 	expect(data && size == base_data_size(gops));
 	expect(!fgraph_retrieve_data(gops->idx ^ 1, NULL));
-	parent = fgraph_parent_data(gops, frame);
-	if (parent && !gops->stateless)
-		parent += sizeof(struct fgraph_state);
+	parent = base_parent_data(gops, frame);
 	/* An interrupt may drop an abandoned call between the two searches. */
 	expect(fgraph_retrieve_parent_data(gops->idx, NULL, 1) == parent || model_now->nr_dead);
 	model_return(gops, frame, data, (struct fgraph_regs *)fregs);
@@ -95,8 +93,20 @@ void base_registered(struct fgraph_ops *gops)
 	fgraph_set_idx(gops);
 }
 
+/* The size of what a user of this interface has before its own data */
+static size_t state_size(const struct fgraph_ops *gops)
+{
+	return gops->entryfunc && !gops->stateless ? sizeof(struct fgraph_state) : 0;
+}
+
 size_t base_data_size(const struct fgraph_ops *gops)
 {
-	return gops->data_size - (gops->entryfunc && !gops->stateless) *
-		sizeof(struct fgraph_state);
+	return gops->data_size - state_size(gops);
+}
+
+void *base_parent_data(struct fgraph_ops *gops, const struct fgraph_frame *frame)
+{
+	void *data = fgraph_parent_data(gops, frame);
+
+	return data ? data + state_size(gops) : NULL;
 }
