@@ -18,19 +18,19 @@ no_events() {
 
 # definition ROW: prints how the event of that row is defined
 definition() {
-	local return="$target ret=\$retval"
+	local kind=${1%%-*} place=$target value=
+	[ "$kind" = r ] || place+=%return
 	case $1 in
-	f-*) return="$target%return ret=\$retval" ;;
+	f-event-arg)
+		echo "f:bench $target n=\$arg1"
+		return ;;
+	*-arg) value="n=\$arg1" ;;
+	*-duration | *-discarded) value="dur=\$duration" ;;
+	*-caller) value="from=\$caller" ;;
+	*-depth) value="depth=\$depth" ;;
+	*-entry) value="word=\$entry(+0(\$stack))" ;;
 	esac
-	case $1 in
-	f-event-arg) echo "f:bench $target n=\$arg1" ;;
-	[rf]-event | f-event-return) echo "${1%%-*}:bench $return" ;;
-	*-arg) echo "${1%%-*}:bench $return n=\$arg1" ;;
-	*-duration | r-event-discarded) echo "${1%%-*}:bench $return dur=\$duration" ;;
-	*-caller) echo "${1%%-*}:bench $return from=\$caller" ;;
-	*-depth) echo "${1%%-*}:bench $return depth=\$depth" ;;
-	*-entry) echo "${1%%-*}:bench $return word=\$entry(+0(\$stack))" ;;
-	esac
+	echo "$kind:bench $place ret=\$retval $value"
 }
 
 # begin_event ROW: fails if the kernel refuses the event
