@@ -2,7 +2,8 @@
 # command line are passed to the scripts unchanged.
 vars := ARCH BASE FROM KERNEL CONFIG SMALL LINUX TREE CMD FILES SMP MEM TIMEOUT APPEND \
 	QEMU_ARGS CPU SELFTEST KUNIT LOG VERBOSE ALLOW QUICK ONLY FORCE \
-	CLIENTS BENCH BPF SUITES SYSTEM RELEASE DEB FLAVOUR LSMOD KCONFIG DEBUG PEER DISK MINUTES TORTURE_ARGS KERNELS PROFILE KEEP GUARD SEED
+	CLIENTS PERF BENCH BPF SUITES SYSTEM RELEASE DEB FLAVOUR LSMOD KCONFIG DEBUG PEER DISK MINUTES \
+	TORTURE_ARGS KERNELS PROFILE KEEP GUARD BUILDS SEED TOPIC
 $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval override export $v := $$(value $v))))
 
 # A tree that TREE names is built as it is, without applying the series.
@@ -18,22 +19,25 @@ help:
 	@echo 'make demo       what the series does, in one boot of it and one of the base kernel'
 	@echo 'make test       everything that is tested, in guests of both architectures, or of ARCH'
 	@echo '                CLIENTS=1: and trace-cmd, perf, bpftrace, libbpf... (make setup CLIENTS=1)'
+	@echo '                PERF=FILE: with this perf'
 	@echo '                DEBUG=1: and kernels with KASAN, lockdep, kmemleak, with KCSAN'
 	@echo '                PEER=1: and the tests that 7.3 has for probes and function tracers'
 	@echo '                (make setup BASE=7.3; make tree BASE=7.3)'
-	@echo "                SUITES=1: and the suites of others on Debian with the packages of make deb"
+	@echo "                SUITES=1: and the suites of others on Debian with the packages of make deb (x86_64)"
 	@echo 'make torture    hook, call, unregister, everywhere at once, for MINUTES=60'
 	@echo 'make bench      instructions per hooked call and memory, KERNELS="base series"'
 	@echo '                PROFILE=ROW: where the instructions of one call of that row go'
 	@echo '                BPF=1: and programs of BPF, on kernels of their own (make setup CLIENTS=1)'
 	@echo '                KEEP=1: write tests/baseline/ARCH.bench, GUARD=1: compare with it'
-	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds)'
+	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds;'
+	@echo '                BUILDS="x86_64/tracing ...": these)'
 	@echo '                CONFIGS=1: in other configurations, RANDOM=20 SEED=: in random ones, too'
 	@echo 'make series     build/series: the mails for git am and git send-email; TOPIC=fixes: those alone'
 	@echo 'make release    build/release: archives of the mails, ids of the trees, notes, checksums'
 	@echo "make deb        packages of a kernel with Debian's configuration (make setup DEB=1):"
 	@echo '                FLAVOUR=cloud-amd64|amd64|cloud-arm64|arm64, LSMOD=FILE, KCONFIG=FILE'
-	@echo 'make refresh    rewrite patches/BASE and whole files from the commits of build/tree, or TREE=PATH'
+	@echo 'make refresh    rewrite patches/BASE and whole files from the commits of build/tree, or TREE=PATH,'
+	@echo '                after its tag base, or FROM=COMMIT'
 	@echo 'make baseline   measure tests/baseline/ARCH.list on the base kernel'
 	@echo 'make clean      remove what was built, but not the tree'
 	@echo

@@ -136,12 +136,13 @@ NOKPROBE_SYMBOL(pre_handler_kretprobe);
 /*
  * May a call be hooked while the handler of another probe runs? @count is preempt_count() of
  * the code that made the call, without what the breakpoint of the other probe has added. A call
- * in an interrupt of the handler may be hooked. A call that the handler makes may not, or
- * handlers might call each other for ever.
+ * in an interrupt of the handler may be hooked, if the kretprobe's handler may run there. A call
+ * that the handler makes may not, or handlers might call each other for ever.
  */
 static bool kretprobe_may_reenter(struct kretprobe *rp, int count)
 {
-	return !rp->entry_handler && (count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) &&
+	return rp->handler_reentrant && !rp->entry_handler &&
+	       (count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) &&
 	       !fgraph_in_callback(count);
 }
 NOKPROBE_SYMBOL(kretprobe_may_reenter);

@@ -973,6 +973,14 @@ static noinline void call_returns(void)
 	CALL(val_return_pointer)(&values_mutex);
 }
 
+/* vmlinux has a function of this name, whose arguments are pointers. It is not noted. */
+static noinline void proc_reg_open(s8 a, u16 b)
+{
+	barrier();
+}
+
+static typeof(proc_reg_open) *target_proc_reg_open = proc_reg_open;
+
 static int values_show(struct seq_file *file, void *unused)
 {
 	mutex_lock(&values_mutex);
@@ -985,6 +993,7 @@ static int values_show(struct seq_file *file, void *unused)
 	call_numbers();
 	call_bits();
 	call_returns();
+	CALL(proc_reg_open)(-3, 0xfff4);
 	kernel_fpu_begin();
 	values_floats();
 	kernel_fpu_end();

@@ -340,6 +340,10 @@ static int sleeper(void *arg)
 {
 	unsigned long n = (unsigned long)arg;
 
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	/* Each task inherits how long its parents were asleep: that can be more than the clock. */
+	current->ftrace_sleeptime = 1ULL << 61;
+#endif
 	if (READ_ONCE(target_sleep)(n) != n + 1000)
 		atomic_inc(&wrong);
 	if (atomic_dec_and_test(&tasks))

@@ -229,16 +229,17 @@ static int nested_inner(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 
 /*
- * A kretprobe sees calls that are made by an interrupt of another probe's handler. It misses
- * calls that a handler makes.
+ * A kretprobe whose handler is reentrant sees calls that are made by an interrupt of another
+ * probe's handler. It misses calls that a handler makes.
  */
-static void hook_kretprobe_nested(struct kunit *test)
+static void kretprobe_nested(struct kunit *test, bool reentrant)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
 	struct kretprobe_seen *outer = kretprobe(test, t->add), *inner = kretprobe(test, t->nest);
 
 	outer->rp.handler = nested_outer;
 	inner->rp.handler = nested_inner;
+	inner->rp.handler_reentrant = reentrant;
 	inner->rp.entry_handler = NULL;
 	nested.work = IRQ_WORK_INIT_HARD(nested_interrupt);
 	nested.t = t;
@@ -253,9 +254,15 @@ static void hook_kretprobe_nested(struct kunit *test)
 	unregister_kretprobe(&inner->rp);
 	unregister_kretprobe(&outer->rp);
 	KUNIT_EXPECT_TRUE(test, nested.done);
-	KUNIT_EXPECT_EQ(test, nested.returns, 1);
-	/* The calls by nested_outer() and by nested_inner() were missed. */
+	KUNIT_EXPECT_EQ(test, nested.returns, reentrant);
+	/* The call by nested_outer() was missed, and that by nested_inner() or by the interrupt. */
 	KUNIT_EXPECT_EQ(test, inner->rp.kp.nmissed + inner->rp.nmissed, 2);
+}
+
+static void hook_kretprobe_nested(struct kunit *test)
+{
+	kretprobe_nested(test, false);
+	kretprobe_nested(test, true);
 }
 
 static int nested_pre(struct kprobe *p, struct pt_regs *regs)

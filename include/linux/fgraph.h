@@ -36,8 +36,8 @@ struct fgraph_frame {
 /**
  * struct fgraph_ops - a user of fgraph
  * @filter:	has the filter that says which functions the user wants; NULL for all
- *		functions. Can be changed at any time by ftrace_set_filter() and the like. It
- *		must not be registered with ftrace; several users may share it
+ *		functions. Can be changed at any time by ftrace_set_filter() and the like. Only
+ *		its filter is used; several users may share it
  * @entryfunc:	called at the entry of a function; NULL for a user that wants every return
  * @retfunc:	called at the return; NULL for a user that wants entries only, for which
  *		calls are not hooked

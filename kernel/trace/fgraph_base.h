@@ -113,6 +113,10 @@ static __always_inline void fgraph_complete_regs(struct fgraph_regs *regs, unsig
 /* What callbacks get if the full trampoline has saved @regs. */
 #define FGRAPH_REGS_OF_FULL(regs)	(&(struct fgraph_regs) { .full = (regs) })
 
+/* Linux 7.3's names of what context tracking has in its word. */
+#define CT_STATE_USER		CONTEXT_USER
+#define CT_RCU_WATCHING		RCU_DYNTICKS_IDX
+
 /*
  * Like rcu_is_watching(), without a function that can be traced or probed: it is called
  * before recursion is detected.

@@ -5,8 +5,9 @@
  * A task gets its stack in whatever context its first hooked call is made: in an NMI, with
  * interrupts disabled, inside the allocator. So each CPU keeps chunks ready, and any context
  * takes one with a single exchange. An irq_work refills them as soon as interrupts are
- * enabled. Calls are only missed if the allocator is out of memory, or if more chunks are
- * needed than the reserve has while interrupts are disabled.
+ * enabled, on PREEMPT_RT as soon as its thread runs, as no interrupt may allocate there. Calls
+ * are only missed if the allocator is out of memory, or if more chunks are needed until then
+ * than the reserves of all CPUs have.
  */
 #include <linux/cpu.h>
 #include <linux/fgraph_task.h>

@@ -14,7 +14,10 @@
 #include "ftrace_internal.h"
 #include "trace.h"
 
-/* Print the kind and the name of a user, which are one word each, so no module name. */
+/*
+ * Print the kind and the name of a user. They are one word each, so no module name, but for the
+ * instance of a tracer whose name has spaces.
+ */
 static void show_name(struct seq_file *m, const struct fgraph_ops *gops)
 {
 	const char *name = gops->name;
@@ -48,7 +51,8 @@ static int fgraph_users_show(struct seq_file *m, void *v)
 		if (!fgraph_table[id >> FGRAPH_PAGE_BITS])
 			break;
 		row = fgraph_row(id);
-		if (row->gops)
+		/* The owner of a retired user, and the name, may be gone. */
+		if (row->gops && row->tag)
 			show_user(m, id, row->gops);
 	}
 	mutex_unlock(&fgraph_mutex);

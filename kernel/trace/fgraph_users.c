@@ -204,7 +204,24 @@ static void fgraph_nop(struct work_struct *work)
 {
 }
 
-/* Wait until each CPU has passed through the scheduler. */
+/*
+ * Is the CPU in user space, where it calls nothing? This is only known of CPUs whose tick may stop
+ * there (nohz_full), and RCU takes it from the same word. The CPU changes it with a full barrier:
+ * what it did before is over, and when it is back, it sees what the caller has written before a
+ * full barrier of its own.
+ */
+static bool fgraph_cpu_in_user(int cpu)
+{
+#if defined(CONFIG_CONTEXT_TRACKING_USER) && defined(CONFIG_CONTEXT_TRACKING_IDLE)
+	int state = atomic_read_acquire(&per_cpu_ptr(&context_tracking, cpu)->state);
+
+	return (state & CT_STATE_MASK) == CT_STATE_USER && !(state & CT_RCU_WATCHING);
+#else
+	return false;
+#endif
+}
+
+/* Wait until each CPU has passed through the scheduler, or is in user space. */
 static void fgraph_wait_for_cpus(void)
 {
 	int cpu;
@@ -217,6 +234,9 @@ static void fgraph_wait_for_cpus(void)
 	for_each_online_cpu(cpu) {
 		struct work_struct *work = per_cpu_ptr(&fgraph_sync_work, cpu);
 
+		/* Do not disturb it. The smp_mb() of fgraph_synchronize() is before this. */
+		if (fgraph_cpu_in_user(cpu))
+			continue;
 		INIT_WORK(work, fgraph_nop);
 		schedule_work_on(cpu, work);
 	}
@@ -235,7 +255,9 @@ static void fgraph_wait_for_cpus(void)
  *
  * Callbacks run with preemption disabled, also where RCU does not watch: in idle, in NMI, in
  * the entry code. So this waits until each CPU has passed through the scheduler, like
- * synchronize_rcu_tasks_rude(), but need not wait for a grace period to begin. It waits for
+ * synchronize_rcu_tasks_rude(), but need not wait for a grace period to begin. A CPU that is
+ * known to be in user space (nohz_full) is left alone; a task of a real-time policy that keeps
+ * any other CPU to itself also keeps this waiting, like flush_work(). It waits for
  * memory if a workqueue has to create a thread, so callers should not hold locks that others
  * need.
  *

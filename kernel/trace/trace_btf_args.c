@@ -11,6 +11,11 @@
 
 #include "trace_btf_args.h"
 
+/* Not used where the calling conventions are not known. */
+#ifndef NR_REG_ARGUMENTS
+#define NR_REG_ARGUMENTS	0
+#endif
+
 /**
  * trace_btf_size() - the size of a type
  * @btf:	the BTF that has the type
@@ -191,6 +196,12 @@ static bool walk_place(struct trace_btf_walk *w)
 	w->nr = DIV_ROUND_UP(max(size, 0), sizeof(long));
 	w->on_stack = false;
 	w->memory = false;
+	if (!TRACE_BTF_CONVENTIONS) {
+		w->nr = max(w->nr, 1U);
+		w->first = w->regs;
+		w->regs += w->nr;
+		return t;
+	}
 	if (w->nr == 1 && btf_is_float(t)) {
 		if (w->floats == NR_FLOAT_ARGUMENTS)
 			walk_stack(w, false);

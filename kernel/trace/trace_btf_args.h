@@ -5,6 +5,7 @@
 
 #include <linux/bits.h>
 #include <linux/btf.h>
+#include <linux/kconfig.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 
@@ -12,6 +13,11 @@
 #define TRACE_BTF_WORDS		2
 /* The number of floating point registers for arguments, on x86_64 and arm64. */
 #define NR_FLOAT_ARGUMENTS	8
+/*
+ * Are the calling conventions known? Elsewhere an argument is taken to be in the next register, or
+ * in several, and there are as many registers as it takes.
+ */
+#define TRACE_BTF_CONVENTIONS	(IS_ENABLED(CONFIG_X86_64) || IS_ENABLED(CONFIG_ARM64))
 
 /**
  * struct trace_btf_walk - a walk through the parameters of a function

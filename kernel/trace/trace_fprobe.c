@@ -301,12 +301,26 @@ static int start_on_functions(struct trace_fprobe *tf)
 	return ret;
 }
 
+/* Look symbols up: a module that has one may have gone, and come again at another address. */
+static int update_args(struct trace_fprobe *tf)
+{
+	int i, ret = 0;
+
+	for (i = 0; !ret && i < tf->tp.nr_args; i++)
+		ret = traceprobe_update_arg(&tf->tp.args[i]);
+	return ret;
+}
+
 static int trace_fprobe_start(struct trace_probe *tp)
 {
 	struct trace_fprobe *tf = trace_fprobe_of(tp);
+	int ret;
 
 	if (tf->started)
 		return 0;
+	ret = update_args(tf);
+	if (ret)
+		return ret;
 	tf->missed += tf->fp.nmissed;
 	tf->fp = (struct fprobe) { };
 	if (!tf->is_return) {
@@ -374,7 +388,10 @@ static void start_in_module(struct trace_fprobe *tf, struct module *mod)
 	/* It may have been started on a module of that name that went meanwhile. */
 	if (tf->target)
 		trace_fprobe_stop(&tf->tp);
-	ret = tf->started ? add_functions(tf, mod) : trace_fprobe_start(&tf->tp);
+	if (tf->started)
+		ret = add_functions(tf, mod) ?: update_args(tf);
+	else
+		ret = trace_fprobe_start(&tf->tp);
 	if (ret && ret != -ENOENT)
 		pr_warn("%s is not on all functions of module %s: %d\n",
 			trace_probe_name(&tf->tp), module_name(mod), ret);
@@ -522,11 +539,7 @@ static int check_target(struct trace_fprobe *tf)
 
 static int check_probe(struct trace_fprobe *tf)
 {
-	int i, ret = security_locked_down(LOCKDOWN_KPROBES);
-
-	for (i = 0; !ret && i < tf->tp.nr_args; i++)
-		ret = traceprobe_update_arg(&tf->tp.args[i]);
-	return ret ?: check_target(tf);
+	return security_locked_down(LOCKDOWN_KPROBES) ?: update_args(tf) ?: check_target(tf);
 }
 
 /* Make a new event, or add to the one of that name. event_mutex is held. */
@@ -576,16 +589,16 @@ static int register_trace_fprobe(struct trace_fprobe *tf)
 static int unregister_trace_fprobe(struct trace_fprobe *tf)
 {
 	/* Other probes of the event keep it. */
-	if (!trace_probe_has_sibling(&tf->tp)) {
-		if (trace_probe_is_enabled(&tf->tp) ||
-		    trace_event_dyn_busy(trace_probe_event_call(&tf->tp)))
-			return -EBUSY;
-		/* ftrace or perf may use it. */
-		if (trace_probe_unregister_event_call(&tf->tp))
-			return -EBUSY;
-	}
+	bool last = !trace_probe_has_sibling(&tf->tp);
+
+	if (last && (trace_probe_is_enabled(&tf->tp) ||
+		     trace_event_dyn_busy(trace_probe_event_call(&tf->tp))))
+		return -EBUSY;
 	trace_fprobe_stop(&tf->tp);
 	if (tf->started)
+		return -EBUSY;
+	/* ftrace or perf may use it. */
+	if (last && trace_probe_unregister_event_call(&tf->tp))
 		return -EBUSY;
 	dyn_event_remove(&tf->devent);
 	trace_probe_unlink(&tf->tp);

@@ -517,72 +517,63 @@ static void func_plain_enum(struct trace_seq *s, const struct btf *btf, const st
 	}
 }
 
-/*
- * Print a value of @left registers or less, as Linux 7.3 prints it. Returns how many registers it
- * has taken, or more than @left if they did not suffice.
- */
-static unsigned int func_plain_value(struct trace_seq *s, const struct btf *btf, u32 id,
-				     const unsigned long *words, unsigned int left)
+/* Print a value of @nr registers as Linux 7.3 prints it. */
+static void func_plain_value(struct trace_seq *s, const struct btf *btf, u32 id,
+			     const unsigned long *words, unsigned int nr)
 {
 	const struct btf_type *t = btf_type_skip_modifiers(btf, id, NULL);
 	unsigned int i;
 
-	if (btf_type_is_ptr(t)) {
+	if (nr == 1 && btf_type_is_ptr(t)) {
 		trace_seq_printf(s, "0x%lx", words[0]);
-	} else if (btf_type_is_int(t) && btf_int_encoding(t) & BTF_INT_SIGNED) {
+	} else if (nr == 1 && btf_type_is_int(t) && btf_int_encoding(t) & BTF_INT_SIGNED) {
 		trace_seq_printf(s, "%ld", trace_btf_narrow_signed(words[0], t->size));
-	} else if (btf_type_is_int(t)) {
+	} else if (nr == 1 && btf_type_is_int(t)) {
 		trace_seq_printf(s, "0x%lx", trace_btf_narrow(words[0], t->size));
-	} else if (btf_type_is_enum(t)) {
+	} else if (nr == 1 && btf_type_is_enum(t)) {
 		func_plain_enum(s, btf, t, words[0]);
-	} else if (btf_type_is_void(t)) {
-		trace_seq_printf(s, "?0x%lx", words[0]);
 	} else {
-		trace_seq_printf(s, "(%s)[0x%lx", btf_type_str(t), words[0]);
-		for (i = 1; i * sizeof(long) < t->size && i < left; i++)
-			trace_seq_printf(s, ":0x%lx", words[i]);
-		if (i * sizeof(long) < t->size) {
-			trace_seq_puts(s, ":...]");
-			return left + 1;
-		}
+		trace_seq_printf(s, "(%s)[", btf_type_str(t));
+		for (i = 0; i < nr; i++)
+			trace_seq_printf(s, "%s0x%lx", i ? ":" : "",
+					 trace_btf_narrow(words[i], t->size - i * sizeof(long)));
 		trace_seq_putc(s, ']');
-		return i;
 	}
-	return 1;
 }
 
-/*
- * Print arguments as Linux 7.3 does: every parameter takes the next of the first TRACE_FUNC_REGS
- * registers, or several of them.
- */
+/* Print arguments as Linux 7.3 does, and "..." for one that is not in a register that it keeps. */
 static void func_plain_args(struct trace_seq *s, const struct func_table *table,
 			    const struct func_type *func, const unsigned long *words,
 			    unsigned int nr)
 {
-	const struct btf_type *proto = func_proto(table->btf, func->id);
-	const struct btf_param *params = btf_params(proto);
-	unsigned int i, reg = 0, strings;
+	struct trace_btf_walk w = trace_btf_walk_args(table->btf,
+						      func_proto(table->btf, func->id));
 	const unsigned long *string;
+	unsigned int strings;
 
 	if (nr < TRACE_FUNC_REGS)
 		return;
 	strings = func_strings(func, words, nr, &string);
-	for (i = 0; i < btf_type_vlen(proto) && reg <= TRACE_FUNC_REGS; i++) {
-		if (i)
+	while (trace_btf_next_arg(&w)) {
+		bool known = w.known && !w.memory && !w.on_stack &&
+			     w.first + w.nr <= TRACE_FUNC_REGS;
+
+		if (w.number > 1)
 			trace_seq_puts(s, ", ");
-		if (reg == TRACE_FUNC_REGS) {
+		/* Then none of the rest is in one of these registers either. */
+		if (!known && (w.lost || w.regs >= TRACE_FUNC_REGS)) {
 			trace_seq_puts(s, "...");
 			break;
 		}
-		trace_seq_printf(s, "%s=", btf_name_by_offset(table->btf, params[i].name_off));
-		if (strings & BIT(reg) && func_is_string(table->btf, params[i].type)) {
-			unsigned int before = hweight8(strings & (BIT(reg) - 1));
-
-			func_print_string(s, words[reg++], (const char *)
-					  (string + before * TRACE_FUNC_STRING_WORDS));
+		if (*trace_btf_arg_name(&w))
+			trace_seq_printf(s, "%s=", trace_btf_arg_name(&w));
+		if (!known) {
+			trace_seq_puts(s, "...");
+		} else if (strings & BIT(w.first)) {
+			func_print_string(s, words[w.first], (const char *)string);
+			string += TRACE_FUNC_STRING_WORDS;
 		} else {
-			reg += func_plain_value(s, table->btf, params[i].type, &words[reg],
-						TRACE_FUNC_REGS - reg);
+			func_plain_value(s, table->btf, w.type, words + w.first, w.nr);
 		}
 	}
 }

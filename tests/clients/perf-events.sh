@@ -32,9 +32,15 @@ cat "$W/stat"
 same "counted returns" "$(awk -F, '$3 == "kprobes:cl_ret" { print $1 }' "$W/stat")" $n
 same "counted returns of a function" "$(awk -F, '$3 == "fprobes:cl_fret" { print $1 }' "$W/stat")" $n
 
-# A BPF program that perf's system call attaches to the event.
-bpf_event "$HERE/bpf_event.bpf.o" $T/events/fprobes/cl_fret/id calls 3 20 5 >"$W/bpf" 2>&1 || { cat "$W/bpf"; fail "bpf_event"; }
-cat "$W/bpf"
-same "runs of a BPF program on the event" "$(sed -n 's/^runs \([0-9]*\).*/\1/p' "$W/bpf")" $n
-same "returns that were missed" "$(probe_profile cl_ret | cut -d ' ' -f 2) $(probe_profile cl_fret | cut -d ' ' -f 2)" "0 0"
+same "returns that were missed" "$(probe_profile cl_ret | cut -d ' ' -f 2)" 0
+
+# Linux 7.3 has no events of functions in kprobe_profile, and refuses a BPF program that perf's
+# system call attaches to one, with and without the series.
+if [[ $(uname -r) = 6.1.* ]]; then
+	bpf_event "$HERE/bpf_event.bpf.o" $T/events/fprobes/cl_fret/id calls 3 20 5 >"$W/bpf" 2>&1 ||
+		{ cat "$W/bpf"; fail "bpf_event"; }
+	cat "$W/bpf"
+	same "runs of a BPF program on the event" "$(sed -n 's/^runs \([0-9]*\).*/\1/p' "$W/bpf")" $n
+	same "returns of a function that were missed" "$(probe_profile cl_fret | cut -d ' ' -f 2)" 0
+fi
 verdict "$n returns by each, with durations"

@@ -5,21 +5,30 @@
 . "$(dirname "$0")/lib.sh"
 
 # Debian does not build the modules, so they are built against the headers of each kernel.
+# Linux 6.1 has the modules in lib/livepatch and loads them by name, 7.3 has them beside the tests.
+tests=linux/tools/testing/selftests/livepatch
+
 build() {
-	local dir
+	local dir kernel modules=linux/lib/livepatch
+	[ -d $modules ] || modules=$tests/test_modules
 	for dir in /lib/modules/*/build; do
-		make -C "$dir" M="$PWD/linux/lib/livepatch" CONFIG_TEST_LIVEPATCH=m modules &&
-			make -C "$dir" M="$PWD/linux/lib/livepatch" CONFIG_TEST_LIVEPATCH=m INSTALL_MOD_DIR=updates modules_install &&
-			make -C "$dir" M="$PWD/linux/lib/livepatch" clean || return
+		kernel=$(basename "${dir%/build}")
+		make -C "$dir" M="$PWD/$modules" CONFIG_TEST_LIVEPATCH=m modules || return
+		if [ $modules = linux/lib/livepatch ]; then
+			make -C "$dir" M="$PWD/$modules" CONFIG_TEST_LIVEPATCH=m INSTALL_MOD_DIR=updates modules_install || return
+			depmod "$kernel"
+		else
+			mkdir "$tests/$kernel" && cp $modules/*.ko "$tests/$kernel/" || return
+		fi
+		make -C "$dir" M="$PWD/$modules" clean || return
 	done
-	for dir in /lib/modules/*; do
-		depmod "${dir##*/}"
-	done
+	[ $modules = linux/lib/livepatch ] || gcc -o $tests/test_klp-call_getpid $tests/test_klp-call_getpid.c
 }
 
 run() {
 	local t
-	cd linux/tools/testing/selftests/livepatch || return
+	cd $tests || return
+	[ ! -d "$(uname -r)" ] || cp "$(uname -r)"/*.ko test_modules/
 	for t in test-*.sh; do
 		check "$t" timeout 600 bash "./$t"
 	done

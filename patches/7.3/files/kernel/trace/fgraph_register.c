@@ -101,7 +101,11 @@ static void fgraph_sched_switch(void *ignore, bool preempt, struct task_struct *
 
 	now = trace_clock_local();
 	prev->ftrace_timestamp = now;
-	/* 0 if the task has not been switched out since. */
+	/*
+	 * The timestamp may be from before the present users came, or the parent's, copied by fork.
+	 * Then this counts more sleep than there was. It does no harm: the task is in no hooked
+	 * call yet, and users only take the difference of two readings.
+	 */
 	if (next->ftrace_timestamp)
 		next->ftrace_sleeptime += now - next->ftrace_timestamp;
 }

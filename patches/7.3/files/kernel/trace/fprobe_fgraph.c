@@ -71,8 +71,10 @@ static void fprobe_hook_return(struct fgraph_ops *gops, const struct fgraph_fram
 {
 	struct fprobe *fp;
 
-	if (!fgraph_rcu_is_watching())
+	if (!fgraph_rcu_is_watching()) {
+		fgraph_miss(gops, FGRAPH_MISS_NESTED);
 		return;
+	}
 	fp = fprobe_of(gops);
 	if (fp)
 		fp->exit_handler(fp, frame->func, frame->ret, (struct ftrace_regs *)regs,
