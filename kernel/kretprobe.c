@@ -19,13 +19,8 @@
 #include "trace/fgraph_ftrace.h"
 #include "trace/fgraph_internal.h"
 
-/*
- * What the breakpoint of the probe whose handler runs has added to preempt_count(). Architectures
- * may define it.
- */
-#ifndef kprobe_handler_count
-#define kprobe_handler_count()	0
-#endif
+/* preempt_count() where the handler of the current_kprobe was called. */
+DEFINE_PER_CPU(int, kprobe_context);
 
 /* The entry callback where the pre_handler of a kprobe hooks the call. */
 static int kretprobe_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
@@ -55,6 +50,7 @@ static __always_inline void kretprobe_call(struct kretprobe *rp, struct kretprob
 	__this_cpu_write(kprobe_ctlblk.kprobe_status, KPROBE_HIT_ACTIVE);
 	barrier();
 	__this_cpu_write(current_kprobe, &rp->kp);
+	kprobe_note_context();
 	rp->handler(ri, fgraph_get_regs(regs));
 }
 
@@ -68,11 +64,13 @@ static noinline __no_kcsan void kretprobe_return_within(struct kretprobe *rp,
 							struct fgraph_regs *regs)
 {
 	unsigned long status = __this_cpu_read(kprobe_ctlblk.kprobe_status);
+	int context = __this_cpu_read(kprobe_context);
 	struct kprobe *running = kprobe_running();
 
 	kretprobe_call(rp, ri, frame, regs);
 	__this_cpu_write(current_kprobe, running);
 	barrier();
+	__this_cpu_write(kprobe_context, context);
 	__this_cpu_write(kprobe_ctlblk.kprobe_status, status);
 }
 NOKPROBE_SYMBOL(kretprobe_return_within);
@@ -135,15 +133,19 @@ NOKPROBE_SYMBOL(pre_handler_kretprobe);
 
 /*
  * May a call be hooked while the handler of another probe runs? @count is preempt_count() of
- * the code that made the call, without what the breakpoint of the other probe has added. A call
- * in an interrupt of the handler may be hooked, if the kretprobe's handler may run there. A call
- * that the handler makes may not, or handlers might call each other for ever.
+ * the code that made the call. A call in an interrupt of the handler may be hooked, if the
+ * kretprobe's handler may run there. A call that the handler makes may not, or handlers might
+ * call each other for ever; nor may one in an NMI, as a handler may hold a lock with interrupts
+ * disabled.
  */
 static bool kretprobe_may_reenter(struct kretprobe *rp, int count)
 {
-	return rp->handler_reentrant && !rp->entry_handler &&
-	       (count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) &&
-	       !fgraph_in_callback(count);
+	const int interrupts = HARDIRQ_MASK | SOFTIRQ_OFFSET;
+	/* data_race(): a handler in an interrupt restores the value before it returns. */
+	int context = data_race(__this_cpu_read(kprobe_context));
+
+	return rp->handler_reentrant && !rp->entry_handler && !(count & NMI_MASK) &&
+	       (count & interrupts) > (context & interrupts);
 }
 NOKPROBE_SYMBOL(kretprobe_may_reenter);
 
@@ -157,7 +159,7 @@ bool kretprobe_reentered(struct kprobe *p, struct pt_regs *regs, int count)
 	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
 
 	if (p->pre_handler != pre_handler_kretprobe || kprobe_disabled(p) ||
-	    !kretprobe_may_reenter(rp, count - kprobe_handler_count()))
+	    !kretprobe_may_reenter(rp, count))
 		return false;
 	pre_handler_kretprobe(p, regs);
 	return true;
@@ -176,7 +178,7 @@ static bool kretprobe_admit(struct fgraph_ops *gops)
 	bool running = data_race(kprobe_running());
 
 	if (fgraph_rcu_is_watching() &&
-	    (!running || kretprobe_may_reenter(rp, preempt_count() - kprobe_handler_count())))
+	    (!running || kretprobe_may_reenter(rp, preempt_count())))
 		return true;
 	fgraph_miss(gops, FGRAPH_MISS_NESTED);
 	return false;
@@ -263,6 +265,7 @@ static __no_kcsan int kretprobe_ftrace_entry(struct fgraph_ops *gops,
 	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
 	barrier();
 	__this_cpu_write(current_kprobe, &rp->kp);
+	kprobe_note_context();
 	instruction_pointer_set(regs, (unsigned long)rp->kp.addr + KPROBE_IP_OFFSET);
 	ret = kretprobe_entry(gops, frame, data, fregs);
 	instruction_pointer_set(regs, ip);

@@ -223,8 +223,9 @@ static int nested_outer(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 static int nested_inner(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	nested.returns++;
-	nested.t->nest(nested.t, 0);
+	/* A recursion that does not end by itself is told by the number of returns. */
+	if (nested.returns++ < 10)
+		nested.t->nest(nested.t, 0);
 	return 0;
 }
 
@@ -276,7 +277,15 @@ static void nested_post(struct kprobe *p, struct pt_regs *regs, unsigned long fl
 	nested.t->nest(nested.t, 0);
 }
 
-/* A kretprobe misses calls by the handlers of a breakpoint, although that counts as an NMI. */
+static void hidden_interrupt(struct irq_work *work)
+{
+	fgraph_kunit_hidden.add(1, 2);
+}
+
+/*
+ * A kretprobe misses calls by the handlers of a breakpoint, although that counts as an NMI, and
+ * also if the breakpoint is hit in an interrupt.
+ */
 static void hook_kretprobe_in_handlers(struct kunit *test)
 {
 	struct kretprobe_seen *inner;
@@ -286,7 +295,9 @@ static void hook_kretprobe_in_handlers(struct kunit *test)
 	nested.returns = 0;
 	inner = kretprobe(test, nested.t->nest);
 	inner->rp.handler = nested_inner;
+	inner->rp.handler_reentrant = true;
 	inner->rp.entry_handler = NULL;
+	nested.work = IRQ_WORK_INIT_HARD(hidden_interrupt);
 	KUNIT_ASSERT_NOT_NULL(test, kp);
 	kp->addr = (void *)fgraph_kunit_hidden.add;
 	kp->pre_handler = nested_pre;
@@ -294,8 +305,10 @@ static void hook_kretprobe_in_handlers(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_kprobe(kp), 0);
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&inner->rp), 0);
 	KUNIT_EXPECT_EQ(test, fgraph_kunit_hidden.add(1, 2), 3);
+	irq_work_queue(&nested.work);
+	irq_work_sync(&nested.work);
 	KUNIT_EXPECT_EQ(test, nested.returns, 0);
-	KUNIT_EXPECT_EQ(test, inner->rp.kp.nmissed + inner->rp.nmissed, 2);
+	KUNIT_EXPECT_EQ(test, inner->rp.kp.nmissed + inner->rp.nmissed, 4);
 	unregister_kretprobe(&inner->rp);
 	unregister_kprobe(kp);
 }

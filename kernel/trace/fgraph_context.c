@@ -47,28 +47,6 @@ unsigned long fgraph_context_within(unsigned long above)
 NOKPROBE_SYMBOL(fgraph_context_within);
 
 /**
- * fgraph_in_callback() - does a callback of fgraph run in a context?
- * @count:	preempt_count() of that context on this CPU: the current one, or the one
- *		that a breakpoint has interrupted
- *
- * Context: any, preemption disabled.
- *
- * Return: true if the newest callback that runs was called in the same kind of context
- * (task, softirq, interrupt or NMI).
- */
-bool fgraph_in_callback(int count)
-{
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	unsigned long above = 0;
-
-	if (st)
-		fgraph_newest(READ_ONCE(st->top), &above);
-	return (above & FGRAPH_INSIDE) &&
-	       fgraph_level(above) == fgraph_level((unsigned long)count << FGRAPH_COUNT_SHIFT);
-}
-NOKPROBE_SYMBOL(fgraph_in_callback);
-
-/**
  * fgraph_recursion() - must a call be missed so that recursion ends?
  * @st:		the stack of the current task
  *

@@ -30,7 +30,6 @@ unsigned long fgraph_return_full(struct pt_regs *regs);
 
 /* fgraph_context.c */
 unsigned long fgraph_context_within(unsigned long above);
-bool fgraph_in_callback(int count);
 bool fgraph_recursion(struct fgraph_stack *st);
 
 /* What a header says while a callback runs in its record, unless it is FGRAPH_NESTED. */

@@ -205,10 +205,11 @@ static void fgraph_nop(struct work_struct *work)
 }
 
 /*
- * Is the CPU in user space, where it calls nothing? This is only known of CPUs whose tick may stop
- * there (nohz_full), and RCU takes it from the same word. The CPU changes it with a full barrier:
+ * Is the CPU in user space, where it calls nothing? This is only known of CPUs whose user space is
+ * tracked (nohz_full), and RCU takes it from the same word. The CPU changes it with a full barrier:
  * what it did before is over, and when it is back, it sees what the caller has written before a
- * full barrier of its own.
+ * full barrier of its own. Nothing can be hooked between user space and that change, as the code
+ * there is noinstr.
  */
 static bool fgraph_cpu_in_user(int cpu)
 {
@@ -256,9 +257,9 @@ static void fgraph_wait_for_cpus(void)
  * Callbacks run with preemption disabled, also where RCU does not watch: in idle, in NMI, in
  * the entry code. So this waits until each CPU has passed through the scheduler, like
  * synchronize_rcu_tasks_rude(), but need not wait for a grace period to begin. A CPU that is
- * known to be in user space (nohz_full) is left alone; a task of a real-time policy that keeps
- * any other CPU to itself also keeps this waiting, like flush_work(). It waits for
- * memory if a workqueue has to create a thread, so callers should not hold locks that others
+ * known to be in user space (nohz_full) when the wait begins is left alone; a task of a real-time
+ * policy that keeps any other CPU to itself also keeps this waiting, like flush_work(). It waits
+ * for memory if a workqueue has to create a thread, so callers should not hold locks that others
  * need.
  *
  * Context: process. May sleep.

@@ -286,8 +286,12 @@ void model_callback(bool drops)
 static void op_ends(void)
 {
 	nr_running--;
-	if (nr_running && running[nr_running - 1] != NOT_RUNNING)
-		expect(fgraph_in_callback(fake_context_count[running[nr_running - 1]]));
+	if (nr_running && running[nr_running - 1] != NOT_RUNNING) {
+		unsigned long above = 0;
+
+		fgraph_newest(current->fgraph_stack->top, &above);
+		expect(above & FGRAPH_INSIDE);
+	}
 }
 
 static bool has_entry(const struct tail *f, unsigned long tag)
