@@ -154,14 +154,20 @@ NOKPROBE_SYMBOL(kretprobe_may_reenter);
  * hooked then, hook the return. Returns false if the probe has missed the hit. @count is
  * preempt_count() of the code that hit the probe.
  */
-bool kretprobe_reentered(struct kprobe *p, struct pt_regs *regs, int count)
+__no_kcsan bool kretprobe_reentered(struct kprobe *p, struct pt_regs *regs, int count)
 {
 	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
+	int context = __this_cpu_read(kprobe_context);
 
 	if (p->pre_handler != pre_handler_kretprobe || kprobe_disabled(p) ||
 	    !kretprobe_may_reenter(rp, count))
 		return false;
+	/* Probes on what hooks the return are skipped, like those that a handler hits. */
+	__this_cpu_write(kprobe_context, count);
+	barrier();
 	pre_handler_kretprobe(p, regs);
+	barrier();
+	__this_cpu_write(kprobe_context, context);
 	return true;
 }
 NOKPROBE_SYMBOL(kretprobe_reentered);
