@@ -37,20 +37,25 @@ static int kretprobe_entry(struct fgraph_ops *gops, const struct fgraph_frame *f
 NOKPROBE_SYMBOL(kretprobe_entry);
 
 /*
- * Call the return handler with the kretprobe as current_kprobe: probes that the handler hits
- * are skipped, and BPF asks which probe runs. The status is set first, as an interrupt that
+ * Make the kretprobe the current_kprobe before a handler of it is called: probes that the handler
+ * hits are skipped, and BPF asks which probe runs. The status is set first, as an interrupt that
  * sees current_kprobe uses it.
  */
+static __always_inline void kretprobe_set_current(struct kretprobe *rp)
+{
+	__this_cpu_write(kprobe_ctlblk.kprobe_status, KPROBE_HIT_ACTIVE);
+	barrier();
+	__this_cpu_write(current_kprobe, &rp->kp);
+	kprobe_note_context();
+}
+
 static __always_inline void kretprobe_call(struct kretprobe *rp, struct kretprobe_instance *ri,
 					   const struct fgraph_frame *frame,
 					   struct fgraph_regs *regs)
 {
 	ri->rp = rp;
 	ri->ret_addr = (kprobe_opcode_t *)frame->ret;
-	__this_cpu_write(kprobe_ctlblk.kprobe_status, KPROBE_HIT_ACTIVE);
-	barrier();
-	__this_cpu_write(current_kprobe, &rp->kp);
-	kprobe_note_context();
+	kretprobe_set_current(rp);
 	rp->handler(ri, fgraph_get_regs(regs));
 }
 
@@ -258,7 +263,6 @@ static __no_kcsan int kretprobe_ftrace_entry(struct fgraph_ops *gops,
 	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
 	struct pt_regs *regs = fgraph_entry_regs(fregs);
 	unsigned long ip = instruction_pointer(regs);
-	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
 	int ret;
 
 	/* ftrace may call without all registers for a moment after registration. */
@@ -266,12 +270,9 @@ static __no_kcsan int kretprobe_ftrace_entry(struct fgraph_ops *gops,
 		return 0;
 	/*
 	 * With an entry handler kretprobe_admit() refuses calls while a kprobe runs, so there
-	 * is no current_kprobe to restore. Probes that the handler hits are skipped.
+	 * is no current_kprobe to restore.
 	 */
-	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
-	barrier();
-	__this_cpu_write(current_kprobe, &rp->kp);
-	kprobe_note_context();
+	kretprobe_set_current(rp);
 	instruction_pointer_set(regs, (unsigned long)rp->kp.addr + KPROBE_IP_OFFSET);
 	ret = kretprobe_entry(gops, frame, data, fregs);
 	instruction_pointer_set(regs, ip);
