@@ -282,16 +282,25 @@ void model_callback(bool drops)
 	running[nr_running - 1] = NOT_RUNNING;
 }
 
+/* Does the newest record say that a callback runs in this context? */
+static bool in_callback(int context)
+{
+	int outer = fake_context;
+	unsigned long above, within;
+
+	fgraph_newest(current->fgraph_stack->top, &above);
+	fake_context = context;
+	within = fgraph_context_within(above);
+	fake_context = outer;
+	return within & FGRAPH_NESTED;
+}
+
 /* An operation is over. If a callback made it, the stack must still say that a callback runs. */
 static void op_ends(void)
 {
 	nr_running--;
-	if (nr_running && running[nr_running - 1] != NOT_RUNNING) {
-		unsigned long above = 0;
-
-		fgraph_newest(current->fgraph_stack->top, &above);
-		expect(above & FGRAPH_INSIDE);
-	}
+	if (nr_running && running[nr_running - 1] != NOT_RUNNING)
+		expect(in_callback(running[nr_running - 1]));
 }
 
 static bool has_entry(const struct tail *f, unsigned long tag)
