@@ -9,7 +9,7 @@ $(foreach v,$(vars),$(if $(filter-out undefined default,$(origin $v)),$(eval ove
 # A tree that TREE names is built as it is, without applying the series.
 tree := $(if $(TREE),,tree)
 
-.PHONY: help setup tree refresh build run shell demo test torture bench baseline check series release deb clean
+.PHONY: help setup tree refresh build run shell demo test torture bench baseline check mails series release deb clean
 help:
 	@echo 'make setup      install the Debian packages needed (root or sudo)'
 	@echo 'make tree       build/tree: the base kernel and one commit for each step'
@@ -28,17 +28,17 @@ help:
 	@echo 'make bench      instructions per hooked call and memory, KERNELS="base series"'
 	@echo '                PROFILE=ROW: where the instructions of one call of that row go'
 	@echo '                BPF=1: and programs of BPF, on kernels of their own (make setup CLIENTS=1)'
-	@echo '                KEEP=1: write tests/baseline/ARCH.bench, GUARD=1: compare with it'
+	@echo '                KEEP=1: write tests/baseline/BASE/ARCH.bench, GUARD=1: compare with it'
 	@echo 'make check      the series: applies, same tree, checkpatch, builds (QUICK=1: fewer builds;'
 	@echo '                BUILDS="x86_64/tracing ...": these)'
 	@echo '                CONFIGS=1: in other configurations, RANDOM=20 SEED=: in random ones, too'
-	@echo 'make series     build/series: the mails for git am and git send-email; TOPIC=fixes: those alone'
+	@echo 'make mails      build/mails: the mails for git am and git send-email; TOPIC=fixes: those alone'
 	@echo 'make release    build/release: archives of the mails, ids of the trees, notes, checksums'
 	@echo "make deb        packages of a kernel with Debian's configuration (make setup DEB=1):"
 	@echo '                FLAVOUR=cloud-amd64|amd64|cloud-arm64|arm64, LSMOD=FILE, KCONFIG=FILE'
 	@echo 'make refresh    rewrite patches/BASE and whole files from the commits of build/tree, or TREE=PATH,'
 	@echo '                after its tag base, or FROM=COMMIT'
-	@echo 'make baseline   measure tests/baseline/ARCH.list on the base kernel'
+	@echo 'make baseline   measure tests/baseline/BASE/ARCH.list on the base kernel'
 	@echo 'make clean      remove what was built, but not the tree'
 	@echo
 	@echo 'BASE=6.1|7.3  the base and its series; those of 7.3 are in build/7.3'
@@ -79,12 +79,14 @@ baseline:
 # The words are passed under other names, as RANDOM is a special variable of bash.
 check: $(tree)
 ifneq ($(CONFIGS)$(filter command,$(firstword $(origin RANDOM))),)
-	@WORDS='$(or $(CONFIGS),random)' $(if $(filter command,$(firstword $(origin RANDOM))),RANDOMS='$(RANDOM)') scripts/configs
+	@WORDS='$(or $(CONFIGS),random)' $(if $(filter command,$(firstword $(origin RANDOM))),RANDOMS='$(RANDOM)') scripts/check-configs
 else
 	@scripts/check
 endif
-series: tree
-	@scripts/series
+mails: tree
+	@scripts/mails
+# The name that it had before.
+series: mails
 release:
 	@scripts/tree
 	@BASE=7.3 scripts/tree

@@ -16,12 +16,10 @@ LINUX=${LINUX:-}
 TREE=${TREE:-}
 SMALL=${SMALL:-}
 # The bases; the directory of the series for this base; and the topics of a series in their
-# order. Steps are TOPIC/NNNN-*.patch.
+# order. A step is TOPIC/NAME, its file TOPIC/NAME.patch.
 BASES=(6.1 7.3)
 PATCHES=$ROOT/patches/$BASE
 TOPICS=(fixes core users tracing tests)
-# The directories that have whole files of the series, at their paths in the kernel tree.
-WHOLE_DIRS=(include kernel arch lib samples tools Documentation)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "$@"; exit 1; }
@@ -42,12 +40,12 @@ series_version() {
 	echo "$v"
 }
 # whole_file BASE PATH: prints where this repository has the whole file PATH of the series
-# for BASE. The series share a file unless patches/BASE/files/ has a version for one of them.
+# for BASE: below files/both if the series share it, else below files/BASE.
 whole_file() {
-	if [ -f "$ROOT/patches/$1/files/$2" ]; then
-		echo "$ROOT/patches/$1/files/$2"
+	if [ -f "$ROOT/files/both/$2" ]; then
+		echo "$ROOT/files/both/$2"
 	else
-		echo "$ROOT/$2"
+		echo "$ROOT/files/$1/$2"
 	fi
 }
 # whole_files BASE: prints the whole files that the steps for BASE add, as "PATH<tab>STEP".
@@ -58,6 +56,10 @@ whole_files() {
 		case $step in ''|'#'*) continue ;; esac
 		[ ! -f "$dir/$step" ] || sed -n "/^diff --git /q; s|^Adds: \\(.*\\)|\\1\t$step|p" "$dir/$step"
 	done <"$dir/series"
+}
+# step_of TREE COMMIT: prints TOPIC/NAME of the step that the commit is.
+step_of() {
+	vcs -C "$1" log -1 --format='%(trailers:key=Step,valueonly,separator=%x20)' "$2"
 }
 
 # Set the cross compiler and the kernel image of ARCH. On an arm64 machine arm64 is the

@@ -5,7 +5,7 @@
 #
 # With an argument, run that target of its Makefile instead: "user-space.sh fuzz".
 # shellcheck source=scripts/common.sh
-. "$(dirname "$0")/../scripts/common.sh"
+. "$(dirname "$0")/../../scripts/common.sh"
 locate
 tests=$SRC/tools/testing/fgraph
 [ -f "$tests/Makefile" ] || { echo "$SRC has no tools/testing/fgraph"; exit 4; }

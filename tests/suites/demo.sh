@@ -7,7 +7,7 @@
 of() { sed -n "s/^$1=//p" /mnt/files/suite; }
 run() {
 	mkdir -p /mnt/files
-	bash ./demo-guest suite 500
+	bash ./demo suite 500
 	same 'function_graph and the profiler at once' "$(of together)" yes
 	least 'of 20 instances, with a graph' "$(of seen)" 20
 	least 'of 500 tasks asleep, returns seen' "$(of returned)" 500
