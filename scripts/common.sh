@@ -11,6 +11,8 @@ SHARED=$ROOT/build
 export BASE=${BASE:-6.1}
 ARCH=${ARCH:-x86_64}
 KERNEL=${KERNEL:-series}
+# The name that the stock kernel had before.
+[ "$KERNEL" != base ] || KERNEL=stock
 CONFIG=${CONFIG:-tracing}
 LINUX=${LINUX:-}
 TREE=${TREE:-}
@@ -97,14 +99,14 @@ locate() {
 	else
 		case $KERNEL in
 		series) SRC=$BUILD/tree LABEL=series ;;
-		base)   SRC=$BUILD/base LABEL=base ;;
-		*)      die "KERNEL=$KERNEL: not base or series" ;;
+		stock)  SRC=$BUILD/stock LABEL=stock ;;
+		*)      die "KERNEL=$KERNEL: not series or stock" ;;
 		esac
 	fi
 	# The trees of a base are built in its directory, also if they are named by TREE=.
 	local dir=$BUILD
 	case $SRC in "$SHARED"/tree|"$SHARED"/*/tree) LABEL=series dir=${SRC%/*} ;;
-	"$SHARED"/base|"$SHARED"/*/base) dir=${SRC%/*} ;;
+	"$SHARED"/stock|"$SHARED"/*/stock) dir=${SRC%/*} ;;
 	esac
 	OUT=$dir/$ARCH-$LABEL$suffix
 }

@@ -1,5 +1,5 @@
 # Plots the cost of a call against the number of users of its function, from the CSV of
-# scripts/bench: gnuplot -e "csv='...'; svg='...'; kernels='base ...'" users.gnuplot
+# scripts/bench: gnuplot -e "csv='...'; svg='...'; kernels='stock ...'" users.gnuplot
 set datafile separator ','
 set datafile missing NaN
 set terminal svg size 800,500 dynamic background rgb 'white'

@@ -68,7 +68,7 @@ echo x >"$tmp/dev/kernel/forgotten.c"
 
 cd "$tmp/repo"
 export LINUX=$tmp/linux TREE=$tmp/dev
-unset BASE FROM FORCE
+unset BASE SINCE FROM FORCE
 check 'refresh' scripts/refresh
 check 'a file that git does not know is named' grep -q 'notice: not in git.*kernel/forgotten.c' "$tmp/last"
 cp -r patches "$tmp/patches"
@@ -194,11 +194,11 @@ check 'what both have moves' cmp files/both/include/new.h "$tmp/patches/files/6.
 check 'and is in one place' test ! -e files/6.1/include -a ! -e files/7.3/include/new.h
 check 'what one has is its own' test -e files/7.3/include/newest.h
 export LINUX=$tmp/new
-check 'tree with BASE=7.3' env BASE=7.3 scripts/tree base
+check 'tree with BASE=7.3' env BASE=7.3 scripts/tree stock
 same73() { [ "$(command git -C build/7.3/tree rev-parse 'HEAD^{tree}')" = "$(git rev-parse 'HEAD^{tree}')" ]; }
 check 'is the same tree' same73
 check 'the tree of 6.1 is unchanged' test "$(command git -C build/tree rev-parse HEAD)" = "$head"
-check 'with a base of its own' grep -qx 'PATCHLEVEL = 3' build/7.3/base/Makefile
+check 'with a base of its own' grep -qx 'PATCHLEVEL = 3' build/7.3/stock/Makefile
 letter 7.3 'kernel: sixty'
 check 'mails with BASE=7.3' env BASE=7.3 scripts/mails
 check 'have no version in the subject' grep -q '^Subject: \[PATCH 1/1\] kernel: sixty' build/7.3/mails/0001-*.patch

@@ -3,9 +3,9 @@
 # two functions: run, which runs on each kernel; and build, if something has to be made for that:
 # it runs once when the disk is made, as root in it and with the network. Its header has
 #
-#   # suite: what it is, for the table in README.md
+#   # suite: what it is, for the table in docs/results.md
 #   # packages: the Debian packages that it needs
-#   # kernels: series          if it does not run on the base
+#   # kernels: series          if it does not run on the stock kernel
 #
 # Each result of run is a line: "ok NAME", "not ok NAME # WHY" or "skip NAME # WHY". The results
 # of the two kernels are compared by these names.

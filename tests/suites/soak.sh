@@ -21,7 +21,7 @@ run() {
 	rm -f /tmp/stop
 	dmesg -C
 	for f in vfs_read vfs_write do_sys_openat2 kernel_clone wake_up_new_task __alloc_pages try_to_wake_up; do
-		# Not every base has all of them.
+		# Not every kernel has all of them.
 		echo "r:soak_$f $f ret=\$retval" >>$T/kprobe_events && echo 1 >$T/events/kprobes/soak_$f/enable
 	done
 	timeout $((seconds + 60)) bpftrace -e '
