@@ -122,6 +122,14 @@ check 'the letter gives the subject' grep -q '^Subject: .* 0/8\] kernel: all top
 check 'and the text' grep -qx 'The letter says why\.' build/mails/0000-*.patch
 check 'no trailer of ours in them' bash -c '! grep -l "^\(Step\|Adds\): " build/mails/*.patch'
 check 'a diffstat in the cover letter' grep -q 'files changed' build/mails/0000-*.patch
+check 'mails of a person' env FROM='A. Person <a.person@example.org>' scripts/mails
+check 'are from that person' grep -qx 'From: "A. Person" <a.person@example.org>' build/mails/0001-*.patch
+check 'have that sign-off' grep -qx 'Signed-off-by: A. Person <a.person@example.org>' build/mails/0001-*.patch
+check 'and no other' bash -c '! grep -h "^Signed-off-by: Dev" build/mails/0001-*.patch'
+check 'say that tools helped' grep -qx 'Assisted-by: LLM' build/mails/0001-*.patch
+no_person() { ! FROM='A. Person' scripts/mails; }
+check 'mails of nobody' no_person
+check 'say what is right' grep -q 'FROM=A. Person: not "Name <address>"' "$tmp/last"
 check 'mails of the first topic' env TOPIC=fixes scripts/mails
 check 'of that alone' test "$(mails)" = 1
 check 'with the letter of that topic' grep -q '^Subject: .*what the base has wrong' build/mails/0000-*.patch
