@@ -169,6 +169,20 @@ for w in 'series was made against 6.1.7; this base is 6.1.8' 'step fixes/new.pat
 	'kernel/a.c: the hunk at line 47' '-50'; do
 	check "says: $w" grep -F -e "$w" "$tmp/said"
 done
+# A base in which a line near the change is another one: the step is merged.
+sed -i 's/^fifty-one$/50/; s/^248$/near/' "$tmp/other/kernel/"{a,b}.c
+touch -d '1 minute ago' "$tmp/other/Makefile"	# a directory is another one by this time
+check 'a neighbour without the first base' fails
+check 'names the hunk' grep -q 'kernel/b.c: the hunk at line 48' "$tmp/last"
+check 'a neighbour is merged' env REFERENCE="$tmp/linux" scripts/tree
+check 'what was merged is named' grep -q '  core/move.patch: kernel/c.c' "$tmp/last"
+check 'both changes are there' bash -c 'git -C build/tree show HEAD:kernel/c.c | grep -cxE "x|near" | grep -qx 2'
+check 'all steps are there' test "$(command git -C build/tree rev-list --count base..HEAD)" = 8
+sed -i 's/^250$/mine/' "$tmp/other/kernel/b.c"
+touch -d '2 minutes ago' "$tmp/other/Makefile"
+conflict() { ! REFERENCE=$tmp/linux scripts/tree; }
+check 'a neighbour with a conflict' conflict
+check 'shows it' bash -c 'grep -q "kernel/b.c: conflicts" "$0" && grep -qx "    mine" "$0" && grep -qx "    x" "$0"' "$tmp/last"
 export LINUX=$tmp/linux
 check 'the first base again' scripts/tree
 
