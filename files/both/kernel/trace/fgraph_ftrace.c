@@ -1254,5 +1254,5 @@ void fgraph_remove_filter(struct fgraph_ops *gops)
 }
 
 #if IS_ENABLED(CONFIG_FGRAPH_KUNIT_TEST)
-#include "fgraph_dispatcher_kunit.h"
+#include "tests/fgraph_dispatcher_kunit.h"
 #endif

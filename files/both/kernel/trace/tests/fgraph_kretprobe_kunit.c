@@ -8,7 +8,7 @@
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 
-#include "../kernel/trace/fgraph_kunit_hook.h"
+#include "fgraph_kunit_hook.h"
 
 /* A kretprobe and another user share a frame, in either order of registration. */
 static void hook_join_kretprobe(struct kunit *test)

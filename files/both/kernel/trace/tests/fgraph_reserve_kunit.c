@@ -7,11 +7,11 @@
 #include <linux/kthread.h>
 #include <linux/sched.h>
 
-#include "fgraph_base.h"
+#include "../fgraph_base.h"
 #include "fgraph_kunit.h"
-#include "fgraph_reserve.h"
-#include "fgraph_stack.h"
-#include "fgraph_users.h"
+#include "../fgraph_reserve.h"
+#include "../fgraph_stack.h"
+#include "../fgraph_users.h"
 
 /* A stack grows by chunks of the reserve, and all memory is freed after the last user. */
 static void memory_reserve(struct kunit *test)

@@ -4,7 +4,7 @@
 #include <linux/error-injection.h>
 #include <linux/fprobe.h>
 
-#include "../kernel/trace/fgraph_kunit_hook.h"
+#include "fgraph_kunit_hook.h"
 
 /* The generator of parameters: fprobes are only called by ftrace. */
 static const void *via_ftrace(GENERATOR_PARAMS)

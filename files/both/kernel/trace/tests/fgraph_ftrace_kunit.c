@@ -10,10 +10,10 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "fgraph_ftrace.h"
-#include "fgraph_internal.h"
+#include "../fgraph_ftrace.h"
+#include "../fgraph_internal.h"
 #include "fgraph_kunit.h"
-#include "ftrace_internal.h"
+#include "../ftrace_internal.h"
 
 #define NR_USERS	40
 

@@ -15,7 +15,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "fgraph_internal.h"
+#include "../fgraph_internal.h"
 #include "fgraph_kunit.h"
 
 /* How a user learns that a function was entered. */

@@ -9,9 +9,9 @@
 #include <linux/fgraph.h>
 
 #include "fgraph_kunit_base.h"
-#include "fgraph_reserve.h"
-#include "fgraph_stack.h"
-#include "fgraph_users.h"
+#include "../fgraph_reserve.h"
+#include "../fgraph_stack.h"
+#include "../fgraph_users.h"
 
 /* A value that is returned in two registers. */
 struct fgraph_kunit_pair {

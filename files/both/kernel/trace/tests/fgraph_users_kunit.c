@@ -4,9 +4,9 @@
 #include <linux/fgraph.h>
 #include <linux/slab.h>
 
-#include "fgraph_base.h"
+#include "../fgraph_base.h"
 #include "fgraph_kunit.h"
-#include "fgraph_users.h"
+#include "../fgraph_users.h"
 
 /* Find the user of a tag like a return does, or NULL. */
 static struct fgraph_ops *user_of(unsigned long tag)

@@ -5,8 +5,8 @@
 #include <linux/string.h>
 
 #include "fgraph_kunit.h"
-#include "fgraph_stack.h"
-#include "fgraph_users.h"
+#include "../fgraph_stack.h"
+#include "../fgraph_users.h"
 
 static void *chunk(struct kunit *test, size_t size)
 {
