@@ -30,7 +30,7 @@
 #endif
 
 #include "../kernel/trace/fgraph_internal.h"
-#include "../kernel/trace/tests/fgraph_kunit_base.h"
+#include "../kernel/trace/tests/fgraph_kunit_port.h"
 
 static int callers = 3;
 module_param(callers, int, 0444);

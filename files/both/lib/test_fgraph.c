@@ -33,7 +33,7 @@
 #include <linux/wait.h>
 
 #include "../kernel/trace/fgraph_internal.h"
-#include "../kernel/trace/tests/fgraph_kunit_base.h"
+#include "../kernel/trace/tests/fgraph_kunit_port.h"
 
 static atomic_t entries = ATOMIC_INIT(0);
 static atomic_t returns = ATOMIC_INIT(0);

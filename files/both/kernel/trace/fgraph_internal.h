@@ -8,7 +8,7 @@
 #include <linux/ftrace.h>
 
 #ifdef CONFIG_FGRAPH
-#include "fgraph_base.h"
+#include "fgraph_port.h"
 #include "fgraph_reserve.h"
 #include "fgraph_stack.h"
 #include "fgraph_users.h"

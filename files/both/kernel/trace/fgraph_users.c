@@ -14,7 +14,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
-#include "fgraph_base.h"
+#include "fgraph_port.h"
 #include "fgraph_reserve.h"
 #include "fgraph_stack.h"
 #include "fgraph_users.h"

@@ -354,7 +354,7 @@ static void profile_unregister(struct func_profile *profile)
 static void profile_free_ops(struct func_profile *profile) { }
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */
 
-#include "func_profile_base.h"
+#include "func_profile_port.h"
 
 /* Append pages until the CPU has @free records to take. Only one at a time does so. */
 static int profile_add_pages(struct func_profile *profile, struct profile_cpu *pc,

@@ -15,7 +15,7 @@
 #include <asm/fgraph.h>
 #include <asm/ptrace.h>
 
-#include "fgraph-entry-base.S"
+#include "fgraph-entry-port.S"
 
 	.text
 	/*

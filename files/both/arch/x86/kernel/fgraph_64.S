@@ -19,7 +19,7 @@
 #include <asm/segment.h>
 #include <asm/unwind_hints.h>
 
-#include "fgraph_64_base.S"
+#include "fgraph_64_port.S"
 
 	.code64
 	.text

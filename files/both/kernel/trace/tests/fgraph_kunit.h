@@ -8,7 +8,7 @@
 #include <linux/delay.h>
 #include <linux/fgraph.h>
 
-#include "fgraph_kunit_base.h"
+#include "fgraph_kunit_port.h"
 #include "../fgraph_reserve.h"
 #include "../fgraph_stack.h"
 #include "../fgraph_users.h"

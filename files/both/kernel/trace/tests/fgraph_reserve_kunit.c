@@ -7,7 +7,7 @@
 #include <linux/kthread.h>
 #include <linux/sched.h>
 
-#include "../fgraph_base.h"
+#include "../fgraph_port.h"
 #include "fgraph_kunit.h"
 #include "../fgraph_reserve.h"
 #include "../fgraph_stack.h"

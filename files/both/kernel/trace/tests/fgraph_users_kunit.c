@@ -4,7 +4,7 @@
 #include <linux/fgraph.h>
 #include <linux/slab.h>
 
-#include "../fgraph_base.h"
+#include "../fgraph_port.h"
 #include "fgraph_kunit.h"
 #include "../fgraph_users.h"
 

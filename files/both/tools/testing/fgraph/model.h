@@ -6,7 +6,7 @@
 #ifndef _MODEL_H
 #define _MODEL_H
 
-#include "base.h"
+#include "port.h"
 #include "fake.h"
 #include "fgraph_internal.h"
 

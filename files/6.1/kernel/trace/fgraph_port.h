@@ -3,8 +3,8 @@
  * fgraph: what the core needs of the rest of the kernel and of the interface for users, and
  * what differs between kernels.
  */
-#ifndef _FGRAPH_BASE_H
-#define _FGRAPH_BASE_H
+#ifndef _FGRAPH_PORT_H
+#define _FGRAPH_PORT_H
 
 #include <linux/context_tracking.h>
 #include <linux/fgraph.h>
@@ -130,4 +130,4 @@ static __always_inline bool fgraph_rcu_is_watching(void)
 #endif
 }
 
-#endif /* _FGRAPH_BASE_H */
+#endif /* _FGRAPH_PORT_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the tests need that differs between kernels. */
-#ifndef _BASE_H
-#define _BASE_H
+#ifndef _PORT_H
+#define _PORT_H
 
 #include <linux/fgraph.h>
 
@@ -31,4 +31,4 @@ void base_registered(struct fgraph_ops *gops);
 size_t base_data_size(const struct fgraph_ops *gops);
 void *base_parent_data(struct fgraph_ops *gops, const struct fgraph_frame *frame);
 
-#endif /* _BASE_H */
+#endif /* _PORT_H */

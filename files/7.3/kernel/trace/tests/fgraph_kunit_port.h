@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the KUnit tests of fgraph need that differs between kernels. */
-#ifndef _FGRAPH_KUNIT_BASE_H
-#define _FGRAPH_KUNIT_BASE_H
+#ifndef _FGRAPH_KUNIT_PORT_H
+#define _FGRAPH_KUNIT_PORT_H
 
 #include <linux/fgraph.h>
 #include <linux/hrtimer.h>
@@ -61,4 +61,4 @@ static inline void setup_timer(struct hrtimer *timer,
 /* The entry handler of an fprobe is given no more than ftrace saves for all. */
 #define FPROBE_NEEDS_ALL_REGS	false
 
-#endif /* _FGRAPH_KUNIT_BASE_H */
+#endif /* _FGRAPH_KUNIT_PORT_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the tests need that differs between kernels. */
-#ifndef _BASE_H
-#define _BASE_H
+#ifndef _PORT_H
+#define _PORT_H
 
 #include <linux/fgraph.h>
 #include "fgraph_internal.h"
@@ -44,4 +44,4 @@ static inline void *base_parent_data(struct fgraph_ops *gops, const struct fgrap
 	return fgraph_parent_data(gops, frame);
 }
 
-#endif /* _BASE_H */
+#endif /* _PORT_H */
