@@ -5,7 +5,7 @@
  */
 #include <linux/kernel.h>
 
-#include "fgraph_values.h"
+#include "test_fgraph_values.h"
 
 struct float_pair {
 	float	x;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What functions of the module test_fgraph_values got and returned. */
-#ifndef _LIB_FGRAPH_VALUES_H
-#define _LIB_FGRAPH_VALUES_H
+#ifndef _LIB_TEST_FGRAPH_VALUES_H
+#define _LIB_TEST_FGRAPH_VALUES_H
 
 #include <linux/compiler.h>
 #include <linux/types.h>
@@ -28,4 +28,4 @@ void values_floats(void);
 #define NOTE_MEMBER(x)		values_member(#x, is_signed_type(typeof(x)), x)
 #define NOTE_ELEMENT(name, x)	values_int(name, #x, is_signed_type(typeof(x)), x)
 
-#endif /* _LIB_FGRAPH_VALUES_H */
+#endif /* _LIB_TEST_FGRAPH_VALUES_H */

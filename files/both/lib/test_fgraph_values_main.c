@@ -34,7 +34,7 @@
 #include <asm/fpu/api.h>
 #endif
 
-#include "fgraph_values.h"
+#include "test_fgraph_values.h"
 
 /* The call that is being noted, and the file for all calls. Protected by values_mutex. */
 static DEFINE_MUTEX(values_mutex);
