@@ -9,23 +9,41 @@
 void values_begin(const char *func);
 void values_end(void);
 void values_int(const char *name, const char *fetch, bool is_signed, u64 value);
-void values_member(const char *fetch, bool is_signed, u64 value);
-void values_bool(const char *name, const char *fetch, bool value);
-void values_pointer(const char *name, const void *value);
-void values_enum(const char *name, const char *text, size_t size, s64 value);
-void values_struct(const char *name, const void *value, unsigned int size);
-void values_int128(const char *name, const void *value);
 void values_known_nowhere(const char *name);
 void values_return(const char *event, const char *tracer);
 void values_floats(void);
 
-#define NOTE_INT(x)		values_int(#x, NULL, is_signed_type(typeof(x)), (u64)(x))
-#define NOTE_BOOL(x)		values_bool(#x, NULL, x)
-#define NOTE_POINTER(x)		values_pointer(#x, (const void *)(x))
-#define NOTE_ENUM(x, text)	values_enum(#x, text, sizeof(x), (s64)(x))
-#define NOTE_STRUCT(x)		values_struct(#x, &(x), sizeof(x))
-#define NOTE_INT128(x)		values_int128(#x, &(x))
-#define NOTE_MEMBER(x)		values_member(#x, is_signed_type(typeof(x)), x)
-#define NOTE_ELEMENT(name, x)	values_int(name, #x, is_signed_type(typeof(x)), x)
+/*
+ * Define val_NAME(), whose parameters are @params, and call_NAME(), which calls it with @arguments
+ * by a pointer, so that the compiler cannot change how it is called. val_NAME() notes its arguments
+ * by the expression @notes and its result by @result, and returns @value.
+ */
+#define VALUES_FUNCTION(type, name, params, notes, result, value, arguments) \
+static noinline type val_##name params					\
+{									\
+	values_begin("val_" #name);					\
+	notes;								\
+	result;								\
+	values_end();							\
+	return value;							\
+}									\
+									\
+static typeof(val_##name) *target_val_##name = val_##name;		\
+									\
+static noinline void call_##name(void)					\
+{									\
+	CALL(val_##name)arguments;					\
+}
+
+#define CALL(func)	READ_ONCE(target_##func)
+
+/* Note an argument. */
+#define INT(x)		values_int(#x, NULL, is_signed_type(typeof(x)), (u64)(x))
+#define NOWHERE(x)	values_known_nowhere(#x)
+
+/* Note the result. A function without one returns NO_VALUE. */
+#define NOTHING		((void)0)
+#define NO_VALUE
+#define RETURNS_NOWHERE	values_return("-", "...")
 
 #endif /* _LIB_TEST_FGRAPH_VALUES_H */
