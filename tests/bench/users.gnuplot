@@ -1,21 +1,19 @@
-# Plots the cost of a call against the number of users of its function, from the CSV of
-# scripts/bench: gnuplot -e "csv='...'; svg='...'; kernels='stock ...'" users.gnuplot
+# Plots the instructions of a call against the number of users of its function, from the CSV
+# of scripts/results plot: gnuplot -e "csv='...'; svg='...'" users.gnuplot
 set datafile separator ','
 set datafile missing NaN
 set terminal svg size 800,500 dynamic background rgb 'white'
 set output svg
 set logscale xy
 set xlabel 'users of the function'
-set ylabel 'instructions a call'
+set ylabel 'instructions of a call (x86_64)'
 set key left top
 set grid
-# The number of users in a row's name, as in kretprobe*8, or 1 without a number.
-users(row) = strstrt(row, '*') ? real(row[strstrt(row, '*') + 1:]) : 1
-is(row, kind) = row eq kind || row eq kind.'-exit' || row[1:strlen(kind) + 1] eq kind.'*'
 kinds = 'kretprobe fprobe graph'
+kernels = '"stock 6.1" "stock 7.3" "the series"'
 # The series has the full line.
-dash(c) = word(kernels, c) eq 'series' ? 1 : c + 1
-plot for [c = 1:words(kernels)] for [i = 1:3] csv \
-	using (is(strcol(1), word(kinds, i)) ? users(strcol(1)) : NaN):c + 1 \
-	with linespoints dashtype dash(c) linecolor i \
+dash(c) = c == 3 ? 1 : c + 1
+plot for [c = 1:3] for [i = 1:3] csv \
+	using (strcol(1) eq word(kinds, i) ? column(2) : NaN):c + 2 \
+	with linespoints dashtype dash(c) linecolor i linewidth (c == 3 ? 2 : 1) \
 	title word(kinds, i).', '.word(kernels, c)
