@@ -6,7 +6,7 @@ set terminal svg size 800,500 dynamic background rgb 'white'
 set output svg
 set logscale xy
 set xlabel 'users of the function'
-set ylabel 'instructions of a call (x86_64)'
+set ylabel 'instructions of a call (x86_64)' noenhanced
 set key left top
 set grid
 kinds = 'kretprobe fprobe graph'
