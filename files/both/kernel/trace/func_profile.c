@@ -218,26 +218,35 @@ out:
 }
 
 /*
+ * The record of a function on this CPU, or NULL: the call is then counted as missed. With
+ * interrupts disabled.
+ */
+static __always_inline struct profile_record *
+profile_get(struct func_profile *profile, unsigned long ip)
+{
+	struct profile_cpu *pc = this_cpu_ptr(profile->cpus);
+
+	/* This is an NMI, and what it interrupted is clearing the records. */
+	if (unlikely(atomic_read(&pc->busy))) {
+		pc->missed++;
+		return NULL;
+	}
+	return profile_find(pc, ip) ?: profile_add(profile, pc, ip);
+}
+
+/*
  * A function is called. Returns true if that was counted. Any context, RCU may not watch. raw_, as
  * the latency tracers and events would see interrupts disabled in each call.
  */
 static __always_inline bool profile_hit(struct func_profile *profile, unsigned long ip)
 {
-	struct profile_record *rec = NULL;
-	struct profile_cpu *pc;
+	struct profile_record *rec;
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	pc = this_cpu_ptr(profile->cpus);
-	/* This is an NMI, and what it interrupted is clearing the records. */
-	if (unlikely(atomic_read(&pc->busy))) {
-		pc->missed++;
-		goto out;
-	}
-	rec = profile_find(pc, ip) ?: profile_add(profile, pc, ip);
+	rec = profile_get(profile, ip);
 	if (rec)
 		rec->hits++;
-out:
 	raw_local_irq_restore(flags);
 	return rec;
 }
@@ -311,7 +320,6 @@ static void profile_end(struct func_profile *profile, unsigned long ip, struct p
 			u64 time)
 {
 	struct profile_record *rec;
-	struct profile_cpu *pc;
 	unsigned long flags;
 
 	/* It has no hit: it was missed at entry, or that was cleared since. */
@@ -319,19 +327,13 @@ static void profile_end(struct func_profile *profile, unsigned long ip, struct p
 		return;
 
 	raw_local_irq_save(flags);
-	pc = this_cpu_ptr(profile->cpus);
-	if (unlikely(atomic_read(&pc->busy))) {
-		pc->missed++;
-		goto out;
-	}
 	/*
 	 * The task may have moved to a CPU on which the function was not called yet: then
 	 * this is where its time goes.
 	 */
-	rec = profile_find(pc, ip) ?: profile_add(profile, pc, ip);
+	rec = profile_get(profile, ip);
 	if (rec)
 		profile_add_time(&rec->times, time);
-out:
 	raw_local_irq_restore(flags);
 }
 #else
