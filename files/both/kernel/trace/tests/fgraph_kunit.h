@@ -126,20 +126,32 @@ static inline void *reserve(struct fgraph_stack *st, size_t size)
 	return rec;
 }
 
-/* Push frame number @n. Its data are all ones, which is no valid header. */
+/* Reserve a record whose data are all ones, which is no valid header. */
+static inline void *reserve_ones(struct fgraph_stack *st, size_t size)
+{
+	void *rec = reserve(st, size);
+
+	if (rec)
+		memset(fgraph_data(rec, fgraph_head(rec)), 0xff, size);
+	return rec;
+}
+
+static inline void commit(void *rec, unsigned long kind)
+{
+	fgraph_stack_commit(rec, (fgraph_head(rec) & ~FGRAPH_KIND_MASK) | kind);
+}
+
+/* Push frame number @n. */
 static inline struct fgraph_frame *push(struct fgraph_stack *st, int n, size_t size)
 {
-	struct fgraph_frame *frame = reserve(st, size);
-	unsigned long head;
+	struct fgraph_frame *frame = reserve_ones(st, size);
 
 	if (!frame)
 		return NULL;
-	head = fgraph_head(frame);
-	memset(fgraph_data(frame, head), 0xff, size);
 	frame->func = n;
 	frame->ret = RET(n);
 	frame->retp = RETP(n);
-	fgraph_stack_commit(frame, (head & ~FGRAPH_KIND_MASK) | FGRAPH_FRAME);
+	commit(frame, FGRAPH_FRAME);
 	return frame;
 }
 

@@ -30,15 +30,12 @@ static struct fgraph_stack *stack(struct kunit *test, int chunks)
 static struct fgraph_entry *push_entry(struct fgraph_stack *st,
 				       struct fgraph_frame *frame, size_t size)
 {
-	struct fgraph_entry *entry = reserve(st, size);
-	unsigned long head;
+	struct fgraph_entry *entry = reserve_ones(st, size);
 
 	if (!entry)
 		return NULL;
-	head = fgraph_head(entry);
-	memset(fgraph_data(entry, head), 0xff, size);
 	entry->frame = frame;
-	fgraph_stack_commit(entry, (head & ~FGRAPH_KIND_MASK) | FGRAPH_ENTRY);
+	commit(entry, FGRAPH_ENTRY);
 	return entry;
 }
 
