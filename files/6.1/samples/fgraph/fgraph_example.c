@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An example of a user of fgraph with private data: it measures how long each call of a function
- * takes, and lists the other users that have hooked the call.
+ * An example of a user of fgraph with private data: for each read of a file, it keeps the name of
+ * the file, the size that is asked for and the time from entry to return. It reports them with
+ * what was read, and lists the other users that have hooked the call.
  *
- * Usage: insmod fgraph_example.ko symbol=vfs_read
+ * Usage: insmod fgraph_example.ko symbol=vfs_read file=passwd
  */
 #include <linux/fgraph.h>
+#include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/string.h>
 
-static char *symbol = "kernel_clone";
+static char *symbol = "vfs_read";
 module_param(symbol, charp, 0444);
-MODULE_PARM_DESC(symbol, "Function to be hooked, wildcards allowed");
+MODULE_PARM_DESC(symbol, "Function with the arguments of vfs_read() to be hooked, such as vfs_write");
+
+static char *file = "";
+module_param(file, charp, 0444);
+MODULE_PARM_DESC(file, "Name of the files whose calls count, without directory; empty for all");
 
 static unsigned int report = 1;
 module_param(report, uint, 0644);
@@ -22,6 +28,8 @@ MODULE_PARM_DESC(report, "How many more calls to report; counts down");
 /* The private data of each call, from its entry to its return. */
 struct call {
 	u64	start;
+	size_t	size;
+	char	name[40];
 };
 
 static atomic_long_t calls;
@@ -30,20 +38,28 @@ static atomic64_t total_ns;
 static int example_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 			 void *data, struct ftrace_regs *fregs)
 {
+	/* FGRAPH_ENTRY_REGS asks for them. */
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+	struct file *f = (struct file *)regs_get_kernel_argument(regs, 0);
 	struct call *call = data;
 
+	snprintf(call->name, sizeof(call->name), "%pD", f);
+	/* Return 0 not to be called for the return of this call. */
+	if (*file && strcmp(call->name, file))
+		return 0;
+	call->size = regs_get_kernel_argument(regs, 2);
 	call->start = ktime_get_mono_fast_ns();
-	/* Return nonzero to be called for the return of this call. */
 	return 1;
 }
 
-static void report_call(const struct fgraph_frame *frame, u64 ns)
+static void report_call(const struct fgraph_frame *frame, const struct call *call, long value,
+			u64 ns)
 {
 	struct fgraph_ops *users[16];
 	int nr = fgraph_frame_users(frame, users, ARRAY_SIZE(users)), i;
 
-	pr_info("%ps returns to %pS after %llu ns: one frame, %d users\n",
-		(void *)frame->func, (void *)frame->ret, ns, nr);
+	pr_info("%ps(%s, %zu) = %ld, returns to %pS after %llu ns: one frame, %d users\n",
+		(void *)frame->func, call->name, call->size, value, (void *)frame->ret, ns, nr);
 	for (i = 0; i < min_t(int, nr, ARRAY_SIZE(users)); i++) {
 		const char *kind = users[i]->user.kind ?: "other";
 
@@ -65,7 +81,7 @@ static void example_return(struct fgraph_ops *gops, const struct fgraph_frame *f
 	/* Printing in a callback is slow. If this races, one more call is reported. */
 	if (report) {
 		report--;
-		report_call(frame, ns);
+		report_call(frame, call, fgraph_return_value(regs), ns);
 	}
 }
 
@@ -77,6 +93,7 @@ static struct fgraph_ops example_ops = {
 	.entryfunc	= example_entry,
 	.retfunc	= example_return,
 	.data_size	= sizeof(struct call),
+	.flags		= FGRAPH_ENTRY_REGS,
 	.name		= "fgraph_example",
 };
 
