@@ -18,7 +18,7 @@ fi
 make=(timeout 3600 "${make[@]}")
 "${make[@]}" run
 if command -v qemu-aarch64 aarch64-linux-gnu-gcc >/dev/null; then
-	"${make[@]}" CROSS=aarch64-linux-gnu- trap | sed 's/^\(not \)*ok [0-9]* /&arm64: /'
+	"${make[@]}" CROSS=aarch64-linux-gnu- order trap | sed 's/^\(not \)*ok [0-9]* /&arm64: /'
 else
 	echo "ok arm64 # SKIP no qemu-aarch64 or no aarch64-linux-gnu-gcc"
 fi

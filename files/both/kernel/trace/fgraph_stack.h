@@ -70,8 +70,15 @@
  *           header last: if the header is unchanged, the members were valid.
  *
  * Only the task itself writes to its stack, including the interrupts that hit it on its CPU.
- * Hence compiler barriers suffice. Other CPUs only read, and check what they have read: see
- * fgraph_stack_find().
+ * Hence compiler barriers suffice for these rules. Other CPUs only read, and see the stores between
+ * two barriers in any order. Two of their readers do so without a lock:
+ *
+ *  fgraph_stack_find()	  an unwinder of another task, follows nothing that it has not checked, but
+ *			  the pointers to the stack and its chunks, which cmpxchg() publishes.
+ *			  What it finds may be wrong if the task runs meanwhile
+ *  fgraph_stack_empty()  checks nothing, but is only called when no user can push a record, and all
+ *			  stores of pushes are visible (fgraph_synchronize()). Then headers only
+ *			  become 0, and fgraph_stack_clean() orders that behind the slots of data
  */
 #ifndef _FGRAPH_STACK_H
 #define _FGRAPH_STACK_H
@@ -325,8 +332,12 @@ static __always_inline void *fgraph_older(const void *rec)
 }
 
 /*
- * Is there no record on a stack? The task may run meanwhile. If no user can push any more, a
- * stack that was seen empty stays empty, but the task may still be about to move the top.
+ * Is there no record on a stack? The task may run meanwhile, on another CPU. No user can push any
+ * more, and fgraph_synchronize() was called since one could. So a stack that was seen empty stays
+ * empty, but the task may still be about to move the top.
+ *
+ * The top may be an old one, with slots above the newest record that are free by now. Each step
+ * depends on the header that it leaves, by its address: see fgraph_stack_clean().
  *
  * There may be free slots below the top: they are left there if an interrupt drops records of
  * abandoned calls when the task has read the top and is about to push.
@@ -444,7 +455,11 @@ static __always_inline void fgraph_stack_clean(void *rec, unsigned long slots)
 	barrier();
 	for (i = 1; i <= slots; i++)
 		fgraph_set_head(rec - i * FGRAPH_SLOT, FGRAPH_NONE);
-	barrier();
+	/*
+	 * Pairs with the address dependency in fgraph_stack_empty(): a CPU that sees the header as
+	 * 0, so that the slot below is the next that it looks at, sees that slot's 0, too.
+	 */
+	smp_wmb();
 }
 
 /*

@@ -77,6 +77,8 @@
 	})
 #define cmpxchg_local(p, o, n)	cmpxchg(p, o, n)
 #define barrier()		((void)0)
+/* Interrupts are on the same CPU. */
+#define smp_wmb()		((void)0)
 
 /* How many abandoned records an interrupt may drop between two accesses. */
 #ifndef REAP

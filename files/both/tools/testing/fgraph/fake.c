@@ -13,7 +13,10 @@ bool fake_online[FAKE_CPUS];
 long fake_cpu_offset[FAKE_CPUS];
 int fake_memory_left = -1;
 unsigned int fake_lowest_id;
+unsigned long fake_store_epoch;
 long fake_allocs;
+struct fake_chunk fake_chunk[4096];
+unsigned long fake_chunk_changes;
 
 static struct irq_work *irq_works;
 static struct work_struct *works;
@@ -92,7 +95,8 @@ void *kzalloc(size_t size, int gfp)
 		fake_memory_left--;
 	p = pool_get(&pools[size > 4096]);
 	memset(p, 0, size);
-	fake_allocs++;
+	expect(fake_allocs < ARRAY_SIZE(fake_chunk));
+	fake_chunk[fake_allocs++] = (struct fake_chunk) { p, size, ++fake_chunk_changes };
 	return p;
 }
 
@@ -108,9 +112,14 @@ void *kcalloc(size_t nr, size_t size, int gfp)
 
 void kfree(void *p)
 {
+	long i = fake_allocs;
+
 	if (!p)
 		return;
-	fake_allocs--;
+	while (fake_chunk[--i].start != p)
+		expect(i);
+	fake_chunk[i] = fake_chunk[--fake_allocs];
+	fake_chunk_changes++;
 	pool_put(&pools[(unsigned long)(p - pools[1].start) < 8192 * 256], p);
 }
 

@@ -48,6 +48,19 @@ void __noreturn fake_fail(const char *file, int line, const char *what);
 
 #include <linux/kernel.h>
 
+/*
+ * How often the stores before a point were ordered before those after it, for other CPUs. There is
+ * one thread, so this is only counted, for order.c.
+ */
+extern unsigned long fake_store_epoch;
+
+static __always_inline void fake_order_stores(void)
+{
+	barrier();
+	WRITE_ONCE(fake_store_epoch, READ_ONCE(fake_store_epoch) + 1);
+	barrier();
+}
+
 /* Atomic operations. There is one thread, but interrupts may come in between. */
 #define atomic_read(v)		READ_ONCE((v)->counter)
 #define atomic_inc(v)		((void)__atomic_fetch_add(&(v)->counter, 1, __ATOMIC_SEQ_CST))
@@ -59,15 +72,27 @@ void __noreturn fake_fail(const char *file, int line, const char *what);
 #define atomic_long_inc(v)	atomic_long_add(1, v)
 #define atomic_long_dec(v)	atomic_long_sub(1, v)
 /* Barriers only have to keep the compiler from reordering, as there is one thread. */
-#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define smp_mb()		(__atomic_thread_fence(__ATOMIC_SEQ_CST), fake_order_stores())
+/* As counted for order.c. */
+#define smp_wmb()		fake_order_stores()
 /* There is one thread. */
 #define smp_mb__after_atomic()	smp_mb()
 /* There is one thread. */
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 /* There is one thread. */
-#define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
-#define xchg(p, v)		__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
-#define cmpxchg(p, o, n)						\
+#define smp_store_release(p, v)	(fake_order_stores(), __atomic_store_n(p, v, __ATOMIC_RELEASE))
+#define xchg(p, v)							\
+	({								\
+		__auto_type __p = (p);					\
+		__typeof__(*__p) __new = (v);				\
+									\
+		fake_order_stores();					\
+		__new = __atomic_exchange_n(__p, __new, __ATOMIC_SEQ_CST); \
+		fake_order_stores();					\
+		__new;							\
+	})
+/* This orders no stores for other CPUs. */
+#define cmpxchg_local(p, o, n)						\
 	({								\
 		__auto_type __p = (p);					\
 		__typeof__(*__p) __old = (o);				\
@@ -77,8 +102,20 @@ void __noreturn fake_fail(const char *file, int line, const char *what);
 					    __ATOMIC_SEQ_CST);		\
 		__old;							\
 	})
+/* One that fails does not order stores, either. */
+#define cmpxchg(p, o, n)						\
+	({								\
+		__auto_type __word = (p);				\
+		__typeof__(*__word) __expected = (o), __found;		\
+									\
+		if (READ_ONCE(*__word) == __expected)			\
+			fake_order_stores();				\
+		__found = cmpxchg_local(__word, __expected, n);		\
+		if (__found == __expected)				\
+			fake_order_stores();				\
+		__found;						\
+	})
 
-#define cmpxchg_local(p, o, n)	cmpxchg(p, o, n)
 /* How often preemption is disabled. */
 extern int fake_preempt_count;
 /* The context: 0 for a task, 1 for a softirq, 2 for an interrupt, 3 for an NMI. */
@@ -193,6 +230,17 @@ static __always_inline int smp_processor_id(void)
 extern int fake_memory_left;
 /* The number of chunks that are allocated. */
 extern long fake_allocs;
+
+/* These chunks, in any order. @serial differs for each allocation. */
+struct fake_chunk {
+	void			*start;
+	size_t			size;
+	unsigned long		serial;
+};
+
+extern struct fake_chunk fake_chunk[4096];
+/* How many allocations and frees there were. */
+extern unsigned long fake_chunk_changes;
 
 void *kzalloc(size_t size, int gfp);
 void *kcalloc(size_t nr, size_t size, int gfp);

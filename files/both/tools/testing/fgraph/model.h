@@ -127,6 +127,8 @@ extern struct user model_user[MAX_USERS];
 extern bool model_no_memory;
 /* Interrupts may come at each instruction of the core. */
 extern bool model_stepped;
+/* What each slot of private data begins with, FGRAPH_FRAME unless a test changes it. */
+extern unsigned long model_data_head;
 /* The number of calls of model_check(). */
 extern unsigned long model_checks;
 /* Called before and after each call of the core that may be interrupted. */
@@ -192,14 +194,15 @@ void model_asked(struct fgraph_ops *gops, const struct fgraph_frame *frame, void
 
 /*
  * A word of private data: each slot looks like a frame of this very call with another return
- * address, so that an unwinder which takes data for a record fails. Of large data only every
+ * address, so that an unwinder which takes data for a record fails; step.c -o has
+ * the header of a chunk there, with a wild address and size. Of large data only every
  * model_data_stride()th word is written and checked.
  */
 static __always_inline unsigned long model_data(const struct entry *e, size_t word)
 {
 	switch (word % 8) {
 	case 0:
-		return FGRAPH_FRAME;
+		return model_data_head;
 	case 3:
 		return 0xbad0000 + word;
 	case 4:

@@ -5,11 +5,13 @@
 mutants.py [-n NUMBER] [-s SEED] [-f FUNCTION] [-l]
 
 A mutant is one change of one function: a condition negated, a statement left out,
-"&&" for "||", a comparison that is off by one, a flag left out. Mutants are made from
+"&&" for "||", a comparison that is off by one, a flag left out, a barrier that other
+CPUs do not notice. Mutants are made from
 the current source and named by function, operator and number, so that an edit of
 another function changes no name. A sample of NUMBER (20) is taken with SEED (1), or
 all with -n 0; -f takes only functions whose name contains FUNCTION; -l only lists the
-mutants. Each is built, then "make replay" and "make step" run until one of them fails.
+mutants. Each is built, then "make order", "make replay" and "make step" run until one
+of them fails.
 A mutant that survives takes some minutes.
 
 mutants.known lists mutants that are known to survive, with the reason. The exit
@@ -41,6 +43,7 @@ OPERATORS = [
     ('less-equal', r' <= ', ' < '),
     ('plus', r' \+ 1\b', ' + 0'),
     ('minus', r' - 1\b', ' - 0'),
+    ('weaken', r'\bsmp_wmb\(\)', 'barrier()'),
     ('flag', r' \| (FGRAPH_[A-Z]+|tail|above|context)\b', ''),
 ]
 
@@ -104,6 +107,8 @@ def try_mutant(file, number, new):
         args = ['CORE=' + directory + '/core', 'O=' + directory + '/build']
         if run(['make', '-s', '-j4'] + args, directory, 300):
             return 'the compiler'
+        if run(['make', '-s', 'order', 'STEP=-f'] + args, directory, 120):
+            return 'order'
         if run(['make', '-s', 'replay'] + args, directory, 120):
             return 'replay'
         if run(['make', '-s', 'step', 'STEP=-f'] + args, directory, 900):

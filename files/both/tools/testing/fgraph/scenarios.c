@@ -819,7 +819,7 @@ static void setup_late(void)
 	}
 }
 
-static void late_end(void)
+static void late_unregister(void)
 {
 	int i;
 
@@ -828,8 +828,19 @@ static void late_end(void)
 		fgraph_synchronize();
 		fgraph_user_remove(&late[i].gops);
 	}
+}
+
+/* No late call is hooked any more. */
+static void late_forget(void)
+{
 	model_now->nr_dead = 0;
 	model_now->sp += ARRAY_SIZE(late) * PLACE_WORDS;
+}
+
+static void late_end(void)
+{
+	late_unregister();
+	late_forget();
 }
 
 static void setup_late_nearly_full(void)
@@ -883,6 +894,27 @@ static void run_late(void)
 	late_return(2);
 	expect(fake_current->fgraph_stack->top == top);
 	late_end();
+}
+
+/* A call that was hooked late returns above a live one, then the users are unregistered. */
+static void setup_late_gone(void)
+{
+	fill(3);
+	setup_late();
+	late_hook(1, 31, 1);
+	late_hook(2, 32, 2);
+	late_return(1);
+	late_unregister();
+}
+
+/* The return drops the record of the other late call, too. */
+static void run_late_gone(void)
+{
+	struct fgraph_regs regs = { };
+
+	expect(STEP(fgraph_return_light(late[2].retp, &regs)) == 0x6000000 + late[2].func);
+	expect(!late[2].returned);
+	late_forget();
 }
 
 /* The last user is unregistered while the task is between two operations. */
@@ -987,6 +1019,7 @@ const struct scenario scenarios[] = {
 	{ "join below abandoned, new chunk", setup_nearly_full, run_join_below },
 	{ "late hook", setup_late, run_late },
 	{ "late hook in a new chunk", setup_late_nearly_full, run_late },
+	{ "late hook, users gone", setup_late_gone, run_late_gone },
 	{ "stack is reset", setup_reset, run_reset },
 	{ "last user goes", setup_last, run_last },
 	{ "no memory", setup_no_memory, run_no_memory },

@@ -11,6 +11,8 @@
  * First, interrupts come at each point of a run. Then there is a run for each point with an
  * interrupt at that point alone, as earlier interrupts may have prepared something that later ones
  * find, such as a chunk. The same is done on the second level.
+ *
+ * With -o, no interrupt comes: at each instruction, readers on other CPUs read the stack (order.c).
  */
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "order.h"
 #include "step.h"
 
 #define LEVELS		2
@@ -39,6 +42,7 @@ unsigned long step_left;
  * @interrupts:	number of interrupts on each level
  * @checks:	number of calls of model_check()
  * @runs:	number of runs
+ * @order:	what was done with -o
  * @what:	what has failed, or empty
  */
 static struct counts {
@@ -46,6 +50,7 @@ static struct counts {
 	unsigned long	interrupts[LEVELS + 1];
 	unsigned long	checks;
 	unsigned long	runs;
+	struct order_counts order;
 	char		what[160];
 } *counts;
 
@@ -70,11 +75,20 @@ static unsigned long point[LEVELS];
 /* Machine stacks of interrupts. Newer ones are lower, so that an outer call is never below. */
 static unsigned long context_stack[LEVELS + 1][CONTEXT_STACK];
 
+/* Readers on other CPUs read the stack at each instruction. */
+static bool ordering;
+
 void fake_fail(const char *file, int line, const char *what)
 {
-	snprintf(counts->what, sizeof(counts->what), "%s:%d: %s (by %s, %s at %lu, %lu)", file,
-		 line, what, by[0] ? by[0]->name : "-", by[1] ? by[1]->name : "-", point[0],
-		 point[1]);
+	char by_whom[100];
+
+	if (ordering)
+		order_describe(by_whom, sizeof(by_whom));
+	else
+		snprintf(by_whom, sizeof(by_whom), "%s, %s at %lu, %lu",
+			 by[0] ? by[0]->name : "-", by[1] ? by[1]->name : "-", point[0], point[1]);
+	snprintf(counts->what, sizeof(counts->what), "%s:%d: %s (by %s)", file, line, what,
+		 by_whom);
 	_exit(1);
 }
 
@@ -149,6 +163,11 @@ static void check_above(void)
 /* Called before an instruction of the core when step_left has become 0. */
 void step_point(void)
 {
+	if (ordering) {
+		order_point();
+		step_left = 1;
+		return;
+	}
 	if (settling) {
 		check_above();
 		step_left = !!--settling;
@@ -289,6 +308,16 @@ static void no_step(bool on)
 {
 }
 
+/* Prepare the stack and the users for the scenario. */
+static void set_up(void)
+{
+	model_start();
+	model_stepped = true;
+	register_users(scenario->big, scenario->many);
+	scenario->setup();
+	model_check(model_now);
+}
+
 /* Run the scenario with interrupts at @at0 and @at1, see at[]. Returns the number of points. */
 static unsigned long run(unsigned long at0, unsigned long at1)
 {
@@ -298,11 +327,7 @@ static unsigned long run(unsigned long at0, unsigned long at1)
 	point[1] = 0;
 	level = 0;
 	memset(stepping, 0, sizeof(stepping));
-	model_start();
-	model_stepped = true;
-	register_users(scenario->big, scenario->many);
-	scenario->setup();
-	model_check(model_now);
+	set_up();
 	model_step = step;
 	scenario->run();
 	model_step = no_step;
@@ -377,8 +402,80 @@ static void run_scenario(int n, enum effort effort)
 	}
 }
 
+/* The hook model_step with -o: begin or end stepping, around a call of the core. */
+static void order_step(bool on)
+{
+	if (on ? stepping[0]++ : --stepping[0])
+		return;
+	if (!on)
+		trap_flag(false);
+	order_point();
+	step_left = on;
+	if (on)
+		trap_flag(true);
+}
+
+/* All calls return, and so free the records. */
+static void return_all(void)
+{
+	struct call *c;
+
+	while ((c = model_top())) {
+		if (c->slot != fgraph_record_place(c->retp))
+			model_body(c);
+		model_leave(c);
+	}
+	if (!model_now->nr_dead)
+		return;
+	STEP(({ fgraph_reset_task(fake_current); 0; }));
+	model_now->nr_dead = 0;
+}
+
+static void throw_all(void)
+{
+	model_throw(model_now->nr_calls);
+	return_all();
+}
+
+static void unregister_all(void)
+{
+	int i;
+
+	for (i = 0; i < MAX_USERS; i++) {
+		if (model_user[i].gops.user.tag)
+			expect(!model_unregister(&model_user[i]));
+	}
+}
+
+/*
+ * With -o: run the scenario, or with @end instead unregister all users and then end all calls. Some
+ * scenarios have users of their own, which stay.
+ */
+static void run_order(void (*end)(void))
+{
+	model_data_head = FGRAPH_CHUNK | FGRAPH_SLOTS_MASK;
+	set_up();
+	if (end)
+		unregister_all();
+	order_begin(&counts->order);
+	ordering = true;
+	model_step = order_step;
+	if (end && !fgraph_nr_users)
+		end();
+	else
+		scenario->run();
+	model_step = no_step;
+	ordering = false;
+	model_check(model_now);
+	model_end();
+}
+
 static void print_counts(const struct counts *c)
 {
+	if (c->order.reads) {
+		printf("%lu stores, %lu reads\n", c->order.stores, c->order.reads);
+		return;
+	}
 	printf("%lu runs, instructions %lu + %lu, interrupts %lu + %lu, %lu checks\n", c->runs,
 	       c->points[0], c->points[1], c->interrupts[1], c->interrupts[2], c->checks);
 }
@@ -405,11 +502,13 @@ static void limit_time(rlim_t seconds)
  * struct options - the arguments of the program
  * @effort:	how much is done: -l for LONG, -a for ALL
  * @first:	-f: stop at the first failure
+ * @order:	-o: readers on other CPUs instead of interrupts
  * @only:	-s N: run only this scenario, counted from 0 here and from 1 there; else -1
  */
 struct options {
 	enum effort	effort;
 	bool		first;
+	bool		order;
 	int		only;
 };
 
@@ -418,7 +517,7 @@ static bool parse_options(struct options *o, int argc, char **argv)
 	int opt;
 
 	o->only = -1;
-	while ((opt = getopt(argc, argv, "1lafs:")) != -1) {
+	while ((opt = getopt(argc, argv, "1lafos:")) != -1) {
 		if (opt == '1')
 			max_level = 1;
 		else if (opt == 'a')
@@ -427,6 +526,8 @@ static bool parse_options(struct options *o, int argc, char **argv)
 			o->effort = LONG;
 		else if (opt == 'f')
 			o->first = true;
+		else if (opt == 'o')
+			o->order = true;
 		else if (opt == 's')
 			o->only = atoi(optarg) - 1;
 		else
@@ -449,15 +550,22 @@ static void init(void)
 }
 
 /* Run a scenario in a process of its own. Returns the status of the process, 0 if it passed. */
-static int fork_scenario(int i, enum effort effort)
+static int fork_scenario(int i, const struct options *o)
 {
+	enum effort effort = o->effort;
 	int status;
 
 	memset(counts, 0, sizeof(*counts));
 	if (!fork()) {
 		limit_time(effort == QUICK ? 500 : effort == LONG ? 5 * 3600 : 0);
 		scenario = &scenarios[i];
-		run_scenario(i, effort);
+		if (o->order) {
+			run_order(NULL);
+			run_order(return_all);
+			run_order(throw_all);
+		} else {
+			run_scenario(i, effort);
+		}
 		counts->checks = model_checks;
 		_exit(0);
 	}
@@ -466,13 +574,14 @@ static int fork_scenario(int i, enum effort effort)
 }
 
 /* Print the result of a scenario as line @n of the test. */
-static void print_result(int n, const struct scenario *s, int status)
+static void print_result(int n, const struct scenario *s, int status, bool order)
 {
 	if (WIFSIGNALED(status))
 		printf("# signal %d\n", WTERMSIG(status));
 	if (counts->what[0])
 		printf("# %s\n", counts->what);
-	printf("%s %d %s: %s # ", status ? "not ok" : "ok", n, STEP_NAME, s->name);
+	printf("%s %d %s: %s # ", status ? "not ok" : "ok", n,
+	       order ? "order" : STEP_NAME, s->name);
 	print_counts(counts);
 }
 
@@ -484,6 +593,8 @@ static void add_counts(struct counts *sum)
 	sum->interrupts[2] += counts->interrupts[2];
 	sum->checks += counts->checks;
 	sum->runs += counts->runs;
+	sum->order.stores += counts->order.stores;
+	sum->order.reads += counts->order.reads;
 }
 
 int main(int argc, char **argv)
@@ -501,14 +612,14 @@ int main(int argc, char **argv)
 	for (i = 0; i < nr_scenarios; i++) {
 		if (o.only >= 0 && i != o.only)
 			continue;
-		status = fork_scenario(i, o.effort);
+		status = fork_scenario(i, &o);
 		failed |= status;
-		print_result(++n, &scenarios[i], status);
+		print_result(++n, &scenarios[i], status, o.order);
 		if (failed && o.first)
 			return 1;
 		add_counts(&sum);
 	}
-	printf("# %s: ", STEP_NAME);
+	printf("# %s: ", o.order ? "order" : STEP_NAME);
 	print_counts(&sum);
 #ifdef STEP_TRAP
 	print_reached();
