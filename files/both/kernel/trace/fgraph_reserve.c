@@ -60,8 +60,8 @@ static DEFINE_PER_CPU(struct fgraph_reserve, fgraph_reserve) = {
 
 /*
  * Held while users come or go, so that the reserve of a user that comes is not freed for the
- * last one that goes. A refill does not take it and may take one chunk out for a moment, see
- * fill().
+ * last one that goes, and while stacks are taken from tasks. A refill does not take it and may
+ * take one chunk out for a moment, see fill().
  */
 static DEFINE_MUTEX(fgraph_reserve_mutex);
 
@@ -333,7 +333,7 @@ static void free_stack(struct fgraph_stack *st)
 }
 
 /*
- * Take the stacks from all tasks that have no frame. fgraph_mutex is held and there are no
+ * Take the stacks from all tasks that have no frame. fgraph_reserve_mutex is held and there are no
  * users, so no frame is being pushed. A task that still has frames keeps its stack; when the
  * last of them has returned, fgraph_trim_unused() is called.
  */
@@ -361,15 +361,19 @@ static void fgraph_trim(void)
 {
 	struct fgraph_stack *list = NULL, *st;
 
-	mutex_lock(&fgraph_mutex);
-	if (!fgraph_nr_users)
+	mutex_lock(&fgraph_reserve_mutex);
+	if (!atomic_read(&fgraph_reserve_users))
 		list = fgraph_detach_stacks();
-	mutex_unlock(&fgraph_mutex);
+	/*
+	 * Returns and unwinders may be using the stacks until preemption is enabled there. Users
+	 * that come wait for that in fgraph_reserve_get(): a CPU that sees one of them, and then
+	 * reads the pointer to its stack, may have read the pointer before, as loads may be done
+	 * early, and would push a frame that the return does not find.
+	 */
+	if (list)
+		fgraph_synchronize();
+	mutex_unlock(&fgraph_reserve_mutex);
 
-	if (!list)
-		return;
-	/* Returns and unwinders may be using the stacks until preemption is enabled there. */
-	fgraph_synchronize();
 	while ((st = list)) {
 		list = st->list;
 		free_stack(st);

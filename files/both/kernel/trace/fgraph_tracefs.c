@@ -48,7 +48,7 @@ static int fgraph_users_show(struct seq_file *m, void *v)
 
 	mutex_lock(&fgraph_mutex);
 	for (id = 0; id < FGRAPH_MAX_USERS; id++) {
-		if (!fgraph_table[id >> FGRAPH_PAGE_BITS])
+		if (!READ_ONCE(fgraph_table[id >> FGRAPH_PAGE_BITS]))
 			break;
 		row = fgraph_row(id);
 		/* The owner of a retired user, and the name, may be gone. */

@@ -38,7 +38,7 @@ static struct fgraph_row *fgraph_find_row(const struct fgraph_ops *gops)
 
 	lockdep_assert_held(&fgraph_mutex);
 
-	if (!gops->user.tag || !fgraph_table[id >> FGRAPH_PAGE_BITS] ||
+	if (!gops->user.tag || !READ_ONCE(fgraph_table[id >> FGRAPH_PAGE_BITS]) ||
 	    fgraph_row(id)->gops != gops)
 		return NULL;
 	return fgraph_row(id);

@@ -39,7 +39,8 @@ extern unsigned int fgraph_nr_users;
 /* The row of an id that was given out at least once, so that its page exists. */
 static __always_inline struct fgraph_row *fgraph_row(unsigned long id)
 {
-	return &fgraph_table[id >> FGRAPH_PAGE_BITS][id & (FGRAPH_PAGE_USERS - 1)];
+	/* Pages are added without a lock; the elements depend on the address of their page. */
+	return &READ_ONCE(fgraph_table[id >> FGRAPH_PAGE_BITS])[id & (FGRAPH_PAGE_USERS - 1)];
 }
 
 int fgraph_user_add(struct fgraph_ops *gops);
