@@ -212,6 +212,21 @@ NOKPROBE_SYMBOL(fgraph_hook_each);
 #define FGRAPH_BATCH	(FGRAPH_CHUNK_SIZE / FGRAPH_SLOT - 2)
 
 /*
+ * How many of @nr users to hook in the next batch. If there is no room for all of them in the chunk
+ * of @top, this is what fills it, so that no slots are left unused.
+ */
+static __always_inline unsigned int fgraph_batch_size(void *top, unsigned int nr)
+{
+	unsigned long free;
+
+	if (likely(fgraph_stack_fits(top, (nr + 1UL) << FGRAPH_SLOT_SHIFT)))
+		return nr;
+	/* The slots up to the end of the chunk, or to the middle of a big one. */
+	free = (-((unsigned long)top + FGRAPH_SLOT) & (FGRAPH_CHUNK_SIZE - 1)) >> FGRAPH_SLOT_SHIFT;
+	return free > 1 ? min_t(unsigned int, nr, free - 1) : min_t(unsigned int, nr, FGRAPH_BATCH);
+}
+
+/*
  * Take slots for the records of @nr users. They lie below a header, the cover, which says that
  * callbacks run (INSIDE). Until its record is complete, the first word of each slot is 0 and
  * readers skip it (ZERO). Returns the cover, or NULL if there is no memory.
@@ -264,7 +279,7 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 
 	fgraph_know_entry(&told, func, fgraph_depth_of(calls));
 	do {
-		unsigned int some = min_t(unsigned int, nr, FGRAPH_BATCH), end = nr - some;
+		unsigned int some = fgraph_batch_size(top, nr), end = nr - some;
 		void *cover = fgraph_cover(st, top, some, calls);
 
 		if (unlikely(!cover))

@@ -994,6 +994,33 @@ static void run_callback_calls(void)
 	model_leave(c);
 }
 
+/* Nested calls with so many users that each chunk has room for one call and most of another. */
+static void setup_many_nested(void)
+{
+	struct fgraph_chunk *c;
+	int users[32], i;
+
+	for (i = 0; i < ARRAY_SIZE(users); i++)
+		users[i] = MANY + i;
+	link_users(users, ARRAY_SIZE(users));
+	many_first = users[0];
+	for (i = 0; i < 6; i++)
+		model_body(call_chain(20 + 2 * i, many_first));
+	/* There are 6 * 32 records, and a chunk has room for 62 of them. */
+	for (i = 0, c = fake_current->fgraph_stack->first; c; c = c->next)
+		i++;
+	expect(i <= 4);
+}
+
+static void run_many_nested(void)
+{
+	struct call *c = call_chain(10, many_first);
+
+	model_body(c);
+	while ((c = model_top()))
+		model_leave(c);
+}
+
 const struct scenario scenarios[] = {
 	{ "push, pop", setup_one, run_one },
 	{ "first push of a task", setup_none, run_one },
@@ -1069,6 +1096,7 @@ const struct scenario scenarios[] = {
 	{ "callbacks call, new chunk", setup_nearly_full, run_callback_calls },
 	{ "many users", setup_many, run_many, .many = true },
 	{ "many users in another order", setup_many_other_order, run_many, .many = true },
+	{ "many users of nested calls", setup_many_nested, run_many_nested, .many = true },
 };
 
 const int nr_scenarios = ARRAY_SIZE(scenarios);
