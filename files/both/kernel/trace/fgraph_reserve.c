@@ -392,7 +392,12 @@ static void fgraph_trim_irq(struct irq_work *work)
 	schedule_work(&fgraph_trim_work);
 }
 
-static DEFINE_IRQ_WORK(fgraph_trim_irq_work, fgraph_trim_irq);
+/*
+ * All CPUs share it, so it must not stay queued on one that goes down. A CPU runs hard irq_works
+ * last thing before that; on PREEMPT_RT others wait until it is back, as its thread is parked
+ * earlier. queue_irq_work() queues none after that.
+ */
+static struct irq_work fgraph_trim_irq_work = IRQ_WORK_INIT_HARD(fgraph_trim_irq);
 
 /**
  * fgraph_trim_unused() - free stacks soon if there are no users any more

@@ -156,6 +156,26 @@ void fake_run_irq_works(void)
 	irq_works = NULL;
 	while ((work = next)) {
 		next = work->next;
+		if (fake_online[work->cpu]) {
+			run_irq_work(work);
+			continue;
+		}
+		work->next = irq_works;
+		irq_works = work;
+	}
+}
+
+void fake_set_online(int cpu, bool online)
+{
+	struct irq_work *work, **link = &irq_works;
+
+	fake_online[cpu] = online;
+	while (!online && (work = *link)) {
+		if (work->cpu != cpu || !work->hard) {
+			link = &work->next;
+			continue;
+		}
+		*link = work->next;
 		run_irq_work(work);
 	}
 }

@@ -271,11 +271,12 @@ struct irq_work {
 	void			(*func)(struct irq_work *work);
 	struct irq_work		*next;
 	bool			pending;
+	bool			hard;
 	int			cpu;
 };
 
 #define IRQ_WORK_INIT(f)	{ .func = (f) }
-#define DEFINE_IRQ_WORK(w, f)	struct irq_work w = IRQ_WORK_INIT(f)
+#define IRQ_WORK_INIT_HARD(f)	{ .func = (f), .hard = true }
 
 void irq_work_queue(struct irq_work *work);
 void irq_work_sync(struct irq_work *work);
@@ -300,7 +301,13 @@ static inline void schedule_work_on(int cpu, struct work_struct *work)
 
 void flush_work(struct work_struct *work);
 
-/* Run all pending irq_works, or works. */
+/*
+ * A CPU comes up or goes down. As with PREEMPT_RT, one that goes down still runs irq_works that
+ * are hard; the others wait until it is back.
+ */
+void fake_set_online(int cpu, bool online);
+
+/* Run all pending irq_works of CPUs that are online, or works. */
 void fake_run_irq_works(void);
 void fake_run_works(void);
 

@@ -268,8 +268,8 @@ static void do_cpu(void)
 
 	if (nr_contexts)
 		return;
-	fake_online[1] = cpu || get(2);
 	fake_cpu = cpu;
+	fake_set_online(1, cpu || get(2));
 }
 
 static void do_memory(void)

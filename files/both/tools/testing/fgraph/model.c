@@ -149,6 +149,9 @@ void model_end(void)
 		       !fgraph_stack_empty(model_task[i].t.fgraph_stack));
 		model_exit_task(i);
 	}
+	/* What was queued on a CPU that went down runs when it is back. */
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake_set_online(i, true);
 	fake_run_irq_works();
 	fake_run_works();
 	model_check_memory();

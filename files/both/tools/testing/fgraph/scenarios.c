@@ -711,6 +711,19 @@ static void run_gone(void)
 	model_leave(model_top());
 }
 
+/* The CPU of the return goes down before it can run what was queued. */
+static void run_gone_cpu_down(void)
+{
+	fake_online[1] = true;
+	fake_cpu = 1;
+	run_gone();
+	fake_cpu = 0;
+	fake_set_online(1, false);
+	fake_run_irq_works();
+	fake_run_works();
+	expect(!fake_current->fgraph_stack);
+}
+
 /* Users are unregistered while a call is hooked, and one of them comes back. */
 static void setup_slot_taken(void)
 {
@@ -1055,6 +1068,7 @@ const struct scenario scenarios[] = {
 	{ "refill by a task", setup_refill_slow, run_refill_slow },
 	{ "unwind", setup_deep, run_unwind },
 	{ "users gone", setup_gone, run_gone },
+	{ "users gone, CPU goes down", setup_gone, run_gone_cpu_down },
 	{ "user's slot taken", setup_slot_taken, run_gone },
 	{ "simple user", setup_one, run_simple },
 	{ "simple user's first push", setup_none, run_simple },
