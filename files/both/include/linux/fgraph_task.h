@@ -65,6 +65,12 @@ static inline void fgraph_reset_task(struct task_struct *task) { }
 static inline void fgraph_abandon_calls(void *dead_below) { }
 static inline bool fgraph_is_trampoline(unsigned long addr) { return false; }
 static inline unsigned long fgraph_caller(unsigned long parent_ip) { return parent_ip; }
+static inline unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
+					    unsigned long addr, unsigned long *lowest,
+					    unsigned long *highest)
+{
+	return addr;
+}
 #endif /* CONFIG_FGRAPH */
 
 #endif /* _LINUX_FGRAPH_TASK_H */
