@@ -8,6 +8,17 @@ version "$(uname -r)"
 modinfo fgraph_example >/dev/null 2>&1 || skip "this kernel has no samples/fgraph"
 n=100
 F=vfs_read
+# Print how many readers sleep in a FIFO.
+sleepers() {
+	local p comm wchan count=0
+	for p in /proc/[0-9]*; do
+		comm='' wchan=''
+		{ read -r comm <"$p/comm"; read -r wchan <"$p/wchan"; } 2>/dev/null
+		[[ $comm != head || $wchan != *pipe_read ]] || count=$((count + 1))
+	done
+	echo "$count"
+}
+
 mkfifo "$W/fgraph-fifo" || fail "no FIFO"
 exec 7<>"$W/fgraph-fifo"
 mark
@@ -20,7 +31,7 @@ for ((i = 0; i < n; i++)); do
 done
 # All readers are asleep in the hooked call before the first of them gets anything.
 for ((i = 0; i < 300; i++)); do
-	asleep=$(cat /proc/[0-9]*/wchan 2>/dev/null | grep -o pipe_read | wc -l)
+	asleep=$(sleepers)
 	[ "$asleep" -lt $n ] || break
 	sleep 0.2
 done
