@@ -78,7 +78,7 @@ struct reader {
 	int			window;
 };
 
-static const struct reader trimmer = { true, 2, MAX_STORES };
+static const struct reader trimmer = { true, 2, 96 };
 static const struct reader unwinder = { false, 1, 48 };
 
 static struct store stores[MAX_STORES];
