@@ -255,12 +255,16 @@ static void fgraph_wait_for_cpus(void)
  * fgraph_synchronize() - wait for all callbacks that may be running
  *
  * Callbacks run with preemption disabled, also where RCU does not watch: in idle, in NMI, in
- * the entry code. So this waits until each CPU has passed through the scheduler, like
- * synchronize_rcu_tasks_rude(), but need not wait for a grace period to begin. A CPU that is
+ * the entry code. So this waits until each CPU has passed through the scheduler. A CPU that is
  * known to be in user space (nohz_full) when the wait begins is left alone; a task of a real-time
  * policy that keeps any other CPU to itself also keeps this waiting, like flush_work(). It waits
  * for memory if a workqueue has to create a thread, so callers should not hold locks that others
  * need.
+ *
+ * synchronize_rcu_tasks_rude() does not suffice. In Linux 7.3 it does nothing on architectures
+ * with ARCH_WANTS_NO_INSTR, such as x86 and arm64, although functions that RCU does not watch may
+ * be traced there. Where it waits, it may wait 0.1 s for its grace period to begin, and it needs
+ * CPUs in user space to be interrupted, too. It does not exist with KPROBES alone.
  *
  * Context: process. May sleep.
  */
