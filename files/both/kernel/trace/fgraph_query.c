@@ -77,6 +77,25 @@ unsigned int fgraph_depth(void)
 }
 NOKPROBE_SYMBOL(fgraph_depth);
 
+/* The rare path of fgraph_ret_addr(); noinline: keeps it from saving registers for a call. */
+static noinline unsigned long search_ret_addr(struct task_struct *task, unsigned long *cursor,
+					      unsigned long *lowest, unsigned long *highest)
+{
+	struct fgraph_stack *st;
+	unsigned long ret = 0;
+
+	/* fgraph_trim() does not free the stack while preemption is disabled here. */
+	preempt_disable_notrace();
+	st = READ_ONCE(task->fgraph_stack);
+	if (st && task == current)
+		ret = fgraph_stack_find_own(st, cursor, lowest, highest);
+	else if (st)
+		ret = fgraph_stack_find(st, cursor, lowest, highest);
+	preempt_enable_notrace();
+	return ret;
+}
+NOKPROBE_SYMBOL(search_ret_addr);
+
 /**
  * fgraph_ret_addr() - find the real return address of a call for an unwinder
  * @task:	the task whose stack is walked; if it runs on another CPU meanwhile,
@@ -97,22 +116,21 @@ unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
 			      unsigned long addr, unsigned long *lowest,
 			      unsigned long *highest)
 {
-	struct fgraph_stack *st;
+	const struct fgraph_frame *frame;
 
 	if (likely(!fgraph_is_trampoline(addr)))
 		return addr;
 
-	/* fgraph_trim() does not free the stack while preemption is disabled here. */
-	preempt_disable_notrace();
-	st = READ_ONCE(task->fgraph_stack);
-	if (!st)
-		addr = 0;
-	else if (task == current)
-		addr = fgraph_stack_find_own(st, cursor, lowest, highest);
-	else
-		addr = fgraph_stack_find(st, cursor, lowest, highest);
-	preempt_enable_notrace();
-	return addr;
+	/*
+	 * The next call of the walk is nearly always the one at @cursor. The stack is not freed
+	 * before the call that the last step has found returns, hence not during the walk.
+	 */
+	if (task == current) {
+		frame = fgraph_stack_find_from((void *)*cursor, cursor, lowest, highest);
+		if (likely(frame))
+			return READ_ONCE(frame->ret);
+	}
+	return search_ret_addr(task, cursor, lowest, highest);
 }
 NOKPROBE_SYMBOL(fgraph_ret_addr);
 

@@ -303,28 +303,35 @@ static __no_kcsan void *older_checked(struct fgraph_stack *st, void *rec, unsign
 }
 NOKPROBE_SYMBOL(older_checked);
 
-/*
+/**
+ * fgraph_stack_find() - find the real return address of a call on any task's stack
+ * @st:		the stack, whose task may run meanwhile
+ * @cursor:	the record below the one that the last search of this walk has found, 0 for the
+ *		first search; may have any value, as the task may have got another stack since
+ * @low:	lowest place where the return address may be
+ * @high:	highest place where the return address may be
+ *
  * A walk of a machine stack asks for older and older calls, so each search starts where the
  * last one ended. If nothing is found from there, it starts at the top.
+ *
+ * __no_kcsan: users may write their data meanwhile, by plain stores.
+ *
+ * Return: the return address; 0 if there is no such frame.
  */
-static __always_inline unsigned long find(struct fgraph_stack *st, unsigned long *cursor,
-					  unsigned long *low, unsigned long *high, bool own)
+__no_kcsan unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
+					   unsigned long *low, unsigned long *high)
 {
 	void *older, *rec = (void *)(*cursor & ~(FGRAPH_SLOT - 1)) ?: READ_ONCE(st->top);
-	struct fgraph_chunk *c = NULL;
+	struct fgraph_chunk *c;
 	bool from_top = !*cursor;
 
 again:
-	if (!own) {
-		c = chunk_of(st, rec, NULL);
-		if (!c)
-			rec = NULL;
-	}
-	for (; rec; rec = older) {
+	c = chunk_of(st, rec, NULL);
+	for (rec = c ? rec : NULL; rec; rec = older) {
 		struct fgraph_frame *frame = rec;
 		unsigned long head = fgraph_head(rec), ret, *retp = READ_ONCE(frame->retp);
 
-		older = own ? fgraph_older(rec) : older_checked(st, rec, head, &c);
+		older = older_checked(st, rec, head, &c);
 		if (retp < low || retp > high || fgraph_kind(head) != FGRAPH_FRAME)
 			continue;
 		ret = READ_ONCE(frame->ret);
@@ -332,8 +339,8 @@ again:
 		 * If the header and @retp are unchanged, @ret is theirs. No barrier would help:
 		 * the task orders its stores only for itself.
 		 */
-		if (own || (!((fgraph_head(rec) ^ head) & ~FGRAPH_CONTEXT) &&
-			    READ_ONCE(frame->retp) == retp)) {
+		if (!((fgraph_head(rec) ^ head) & ~FGRAPH_CONTEXT) &&
+		    READ_ONCE(frame->retp) == retp) {
 			*cursor = (unsigned long)older;
 			return ret;
 		}
@@ -344,24 +351,6 @@ again:
 		goto again;
 	}
 	return 0;
-}
-
-/**
- * fgraph_stack_find() - find the real return address of a call on any task's stack
- * @st:		the stack, whose task may run meanwhile
- * @cursor:	the record below the one that the last search of this walk has found, 0 for the
- *		first search; may have any value, as the task may have got another stack since
- * @low:	lowest place where the return address may be
- * @high:	highest place where the return address may be
- *
- * __no_kcsan: users may write their data meanwhile, by plain stores.
- *
- * Return: the return address; 0 if there is no such frame.
- */
-__no_kcsan unsigned long fgraph_stack_find(struct fgraph_stack *st, unsigned long *cursor,
-					   unsigned long *low, unsigned long *high)
-{
-	return find(st, cursor, low, high, false);
 }
 NOKPROBE_SYMBOL(fgraph_stack_find);
 
@@ -381,6 +370,11 @@ NOKPROBE_SYMBOL(fgraph_stack_find);
 unsigned long fgraph_stack_find_own(struct fgraph_stack *st, unsigned long *cursor,
 				    unsigned long *low, unsigned long *high)
 {
-	return find(st, cursor, low, high, true);
+	const struct fgraph_frame *frame;
+
+	frame = fgraph_stack_find_from((void *)*cursor, cursor, low, high);
+	if (!frame)
+		frame = fgraph_stack_find_from(READ_ONCE(st->top), cursor, low, high);
+	return frame ? READ_ONCE(frame->ret) : 0;
 }
 NOKPROBE_SYMBOL(fgraph_stack_find_own);

@@ -272,7 +272,8 @@ static __always_inline unsigned int fgraph_depth_of(unsigned long head)
 /* The number of bytes that a record takes, header and data. */
 static __always_inline unsigned long fgraph_size(unsigned long head)
 {
-	return (fgraph_slots(head) + 1) << FGRAPH_SLOT_SHIFT;
+	return ((head & FGRAPH_SLOTS_MASK) >> (FGRAPH_SLOTS_SHIFT - FGRAPH_SLOT_SHIFT)) +
+	       FGRAPH_SLOT;
 }
 
 /*
@@ -329,6 +330,26 @@ static __always_inline void *fgraph_older(const void *rec)
 	if (unlikely(fgraph_kind(head) == FGRAPH_CHUNK))
 		return READ_ONCE(((struct fgraph_chunk *)rec)->older_top);
 	return (void *)rec - fgraph_size(head);
+}
+
+/*
+ * Find the frame of a call whose return address is between @low and @high, from @rec downwards on
+ * the stack of the current task. See fgraph_stack_find_own().
+ */
+static __always_inline const struct fgraph_frame *
+fgraph_stack_find_from(const void *rec, unsigned long *cursor, unsigned long *low,
+		       unsigned long *high)
+{
+	for (; rec; rec = fgraph_older(rec)) {
+		const struct fgraph_frame *frame = rec;
+		unsigned long head = fgraph_head(rec), *retp = READ_ONCE(frame->retp);
+
+		if (retp >= low && retp <= high && fgraph_kind(head) == FGRAPH_FRAME) {
+			*cursor = (unsigned long)rec - fgraph_size(head);
+			return frame;
+		}
+	}
+	return NULL;
 }
 
 /*
