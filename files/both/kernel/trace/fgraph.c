@@ -40,39 +40,59 @@ static struct fgraph_frame *fgraph_frame_at(struct fgraph_stack *st, unsigned lo
 }
 NOKPROBE_SYMBOL(fgraph_frame_at);
 
-/* Does this user have an entry in the frame? */
-static bool fgraph_frame_has(struct fgraph_stack *st, struct fgraph_frame *frame,
-			     unsigned long tag)
+/*
+ * Does one of the users of a call have a record in the frame? The users are sorted by age, and so
+ * are the records of users that were called one after the other: the newest user was called first,
+ * so its record is the lowest one. So both lists are walked together, from the oldest user on, and
+ * the time does not depend on the product of their lengths.
+ */
+static bool fgraph_frame_has_any(const struct fgraph_call *call, struct fgraph_frame *frame)
 {
-	void *rec;
+	struct fgraph_entry *rec = READ_ONCE(call->st->top);
+	unsigned long tag, last = 0;
+	unsigned int i = 0;
 
-	for (rec = READ_ONCE(st->top); rec != frame; rec = fgraph_older(rec)) {
-		if (fgraph_is_entry_of(rec, frame) && ((struct fgraph_entry *)rec)->tag == tag)
+	for (;; rec = fgraph_older(rec)) {
+		if (!fgraph_is_entry_of(rec, frame))
+			continue;
+		/* struct fgraph_frame has @tag at the same place. */
+		tag = rec->tag;
+		/* Users that another dispatcher or a kprobe has called before begin here. */
+		if (tag < last)
+			i = 0;
+		last = tag;
+		while (i < call->nr && READ_ONCE(call->users[i])->user.tag < tag)
+			i++;
+		if (i < call->nr && READ_ONCE(call->users[i])->user.tag == tag)
 			return true;
+		if ((void *)rec == frame)
+			return false;
 	}
-	return frame->tag == tag;
 }
-NOKPROBE_SYMBOL(fgraph_frame_has);
+NOKPROBE_SYMBOL(fgraph_frame_has_any);
 
 /*
- * Find out how the call is hooked for a user. If the return address is a trampoline, the newest
+ * Find out how the call is hooked for its users. If the return address is a trampoline, the newest
  * frame of that place says which call has been hooked: this one, or one of a function that ended
  * in a tail call of this function. In the second case both calls return at once, and the users of
- * the newer frame are told first. Returns false if the call must not be hooked.
+ * the newer frame are told first. If the function is the same and the frame has one of the users,
+ * it is the second case, as each user is called once at an entry. Returns false if the call must
+ * not be hooked.
  */
 static bool fgraph_join_or_open(struct fgraph_call *call, struct fgraph_ops *gops)
 {
 	struct fgraph_frame *frame;
 
-	call->kind = FGRAPH_FRAME;
 	call->ret = READ_ONCE(*fgraph_entry_place(call->regs));
-	if (!fgraph_is_trampoline(call->ret))
+	if (!fgraph_is_trampoline(call->ret)) {
+		call->kind = FGRAPH_FRAME;
 		return true;
+	}
 	frame = fgraph_frame_at(call->st, fgraph_retp(call->regs));
 	/* Without a frame the real return address is not known. */
 	if (WARN_ON_ONCE(!frame))
 		return false;
-	if (frame->func == call->func && !fgraph_frame_has(call->st, frame, gops->user.tag)) {
+	if (frame->func == call->func && !fgraph_frame_has_any(call, frame)) {
 		call->kind = FGRAPH_ENTRY;
 		call->frame = frame;
 		return true;
@@ -91,48 +111,56 @@ NOKPROBE_SYMBOL(fgraph_join_or_open);
  * The general path: any user, in any state of the shadow stack, which is made if need be. If the
  * chunk is full, frames of abandoned calls are dropped first: those whose return address lies
  * below @dead_below on the current machine stack.
+ *
+ * How the call is hooked is found out for its first user, and stays in @call for the others. It
+ * cannot change meanwhile: callbacks, and interrupts, hook and drop other calls only, and the
+ * frame of a call that is being entered is never taken for an abandoned one.
  */
-static noinline void fgraph_hook_slow(struct fgraph_ops *gops, unsigned long func,
-				      struct pt_regs *regs, void *dead_below)
+static noinline void fgraph_hook_slow(struct fgraph_call *call, struct fgraph_ops *gops,
+				      void *dead_below)
 {
-	struct fgraph_call call = {
-		.func = func,
-		.regs = regs,
-		.st = READ_ONCE(current->fgraph_stack) ?: fgraph_stack_make(),
-		.entryfunc = fgraph_entryfunc(gops),
-		.wanted = fgraph_retfunc(gops),
-	};
 	unsigned long slots = gops->user.slots, head;
 	void *rec = NULL, *newest, *running;
+	struct fgraph_stack *st = call->st;
 
-	if (call.st) {
-		if (!fgraph_join_or_open(&call, gops))
+	if (!st) {
+		st = READ_ONCE(current->fgraph_stack) ?: fgraph_stack_make();
+		call->st = st;
+	}
+	if (st) {
+		if (!call->kind && !fgraph_join_or_open(call, gops))
 			return;
-		if (unlikely(!fgraph_stack_fits(READ_ONCE(call.st->top),
+		if (unlikely(!fgraph_stack_fits(READ_ONCE(st->top),
 						(slots + 1) << FGRAPH_SLOT_SHIFT)))
-			fgraph_reap(call.st, dead_below);
-		call.top = READ_ONCE(call.st->top);
-		newest = fgraph_newest(call.top, &head);
+			fgraph_reap(st, dead_below);
+		call->top = READ_ONCE(st->top);
+		newest = fgraph_newest(call->top, &head);
 		/* This counts abandoned calls that an interrupt drops before the push, too. */
-		call.calls = head & FGRAPH_CALLS_MASK;
+		call->calls = head & FGRAPH_CALLS_MASK;
 		head &= FGRAPH_CONTEXT;
 		if ((head & (FGRAPH_INSIDE | FGRAPH_ELSEWHERE)) == FGRAPH_INSIDE) {
 			/* The fast path has called a callback, so no other one runs. */
-			fgraph_set_running(call.st, newest);
+			fgraph_set_running(st, newest);
 			head |= FGRAPH_ELSEWHERE;
 		}
-		rec = fgraph_stack_reserve(call.st, call.top, slots, FGRAPH_ELSEWHERE |
+		rec = fgraph_stack_reserve(st, call->top, slots, FGRAPH_ELSEWHERE |
 					   fgraph_context_within(head) |
-					   (u32)(call.calls + (call.frame ? 0 : FGRAPH_CALL)));
+					   (u32)(call->calls + (call->frame ? 0 : FGRAPH_CALL)));
 	}
 	if (unlikely(!rec)) {
 		fgraph_miss(gops, FGRAPH_MISS_MEMORY);
 		return;
 	}
-	running = fgraph_get_running(call.st);
-	fgraph_set_running(call.st, rec);
-	fgraph_add_record(&call, gops, rec, slots, head);
-	fgraph_set_running(call.st, running);
+	running = fgraph_get_running(st);
+	fgraph_set_running(st, rec);
+	call->entryfunc = fgraph_entryfunc(gops);
+	call->wanted = fgraph_retfunc(gops);
+	if (fgraph_add_record(call, gops, rec, slots, head) && !call->frame) {
+		/* The other users of the call join this frame. */
+		call->kind = FGRAPH_ENTRY;
+		call->frame = rec;
+	}
+	fgraph_set_running(st, running);
 }
 NOKPROBE_SYMBOL(fgraph_hook_slow);
 
@@ -164,6 +192,7 @@ NOKPROBE_SYMBOL(fgraph_dead_below);
  */
 void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs)
 {
+	struct fgraph_call call;
 	void *dead_below;
 
 	if (likely(fgraph_is_simple(gops)) && fgraph_hook_first(gops, func, regs))
@@ -176,26 +205,41 @@ void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *re
 		dead_below = __builtin_frame_address(0);
 	else
 		dead_below = fgraph_dead_below(regs);
-	fgraph_hook_slow(gops, func, regs, dead_below);
+	fgraph_begin_call(&call, &gops, 1, func, regs);
+	fgraph_hook_slow(&call, gops, dead_below);
 }
 EXPORT_SYMBOL_GPL(fgraph_hook);
 NOKPROBE_SYMBOL(fgraph_hook);
 
 #ifdef CONFIG_FGRAPH_FTRACE
 /*
- * Hook a call for one user where the fast path does not apply: the user may have data that
+ * Hook a call for one of its users where the fast path does not apply: the user may have data that
  * exceed a slot or may not be called here, the call may be hooked, or a callback may run.
  */
-void fgraph_hook_checked(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs)
+static __always_inline void fgraph_hook_user(struct fgraph_call *call, struct fgraph_ops *gops)
 {
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-
 	if (gops->user.admit && !fgraph_admits_all() && !gops->user.admit(gops))
 		return;
-	if (st && fgraph_recursion(st))
+	if (call->st && fgraph_recursion(call->st))
 		fgraph_miss(gops, FGRAPH_MISS_NESTED);
 	else
-		fgraph_hook_slow(gops, func, regs, fgraph_dead_below(regs));
+		fgraph_hook_slow(call, gops, fgraph_dead_below(call->regs));
+}
+
+/* The same for fgraph_ftrace.c, which chooses the users. */
+void fgraph_hook_next(struct fgraph_call *call, struct fgraph_ops *gops)
+{
+	fgraph_hook_user(call, gops);
+}
+NOKPROBE_SYMBOL(fgraph_hook_next);
+
+/* The same for the only user. */
+void fgraph_hook_checked(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs)
+{
+	struct fgraph_call call;
+
+	fgraph_begin_call(&call, &gops, 1, func, regs);
+	fgraph_hook_user(&call, gops);
 }
 NOKPROBE_SYMBOL(fgraph_hook_checked);
 
@@ -203,8 +247,11 @@ NOKPROBE_SYMBOL(fgraph_hook_checked);
 static noinline void fgraph_hook_each(struct fgraph_ops **users, unsigned int nr,
 				      unsigned long func, struct pt_regs *regs)
 {
+	struct fgraph_call call;
+
+	fgraph_begin_call(&call, users, nr, func, regs);
 	while (nr)
-		fgraph_hook_checked(READ_ONCE(users[--nr]), func, regs);
+		fgraph_hook_user(&call, READ_ONCE(users[--nr]));
 }
 NOKPROBE_SYMBOL(fgraph_hook_each);
 
@@ -324,7 +371,7 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 
 /**
  * fgraph_hook_several() - hook the return of a call for several users
- * @users:	the users
+ * @users:	the users, oldest first
  * @nr:		number of users
  * @simple:	fgraph_is_simple() is true for all of them
  * @func:	address of the function's call to ftrace

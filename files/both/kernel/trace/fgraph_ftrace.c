@@ -55,10 +55,7 @@
  */
 #define FGRAPH_SITE_FUNCTIONS	1024
 
-/*
- * How many wide users can be hooked in one batch. Of more users, only the first batch takes
- * the fast path: after that the call is hooked already.
- */
+/* How many wide users can be hooked in one batch. More users do not take the fast path. */
 #define FGRAPH_WIDE_AT_ONCE	8
 
 /* Links memory that readers may still use, until it is freed. First member of its object. */
@@ -231,27 +228,41 @@ static __always_inline struct fgraph_site *fgraph_find_users(struct fgraph_dispa
 	return site ?: wide;
 }
 
+/* The newest of the first *@nr users whose filter has the function, or NULL. */
+static __always_inline struct fgraph_ops *fgraph_next_wide(struct fgraph_ops **users,
+							   unsigned int *nr, unsigned long ip)
+{
+	while (*nr) {
+		struct fgraph_ops *gops = READ_ONCE(users[--*nr]);
+		struct ftrace_ops *filter = fgraph_filter(gops);
+
+		if (!filter || ftrace_ops_test(filter, ip, gops))
+			return gops;
+	}
+	return NULL;
+}
+
 /* Hook a call for those users whose filter has the function, like fgraph_hook_several(). */
 static void fgraph_hook_wide(struct fgraph_ops **users, unsigned int nr, bool simple,
 			     unsigned long ip, struct ftrace_regs *fregs)
 {
-	struct fgraph_ops *some[FGRAPH_WIDE_AT_ONCE];
+	struct pt_regs *regs = fgraph_entry_regs(fregs);
+	struct fgraph_ops *gops, *some[FGRAPH_WIDE_AT_ONCE];
 	unsigned int free = FGRAPH_WIDE_AT_ONCE;
+	struct fgraph_call call;
 
-	while (nr) {
-		struct fgraph_ops *gops = READ_ONCE(users[--nr]);
-		struct ftrace_ops *filter = fgraph_filter(gops);
-
-		if (filter && !ftrace_ops_test(filter, ip, gops))
-			continue;
-		some[--free] = gops;
-		if (!free) {
-			fgraph_hook_several(some, FGRAPH_WIDE_AT_ONCE, simple, ip, fregs);
-			free = FGRAPH_WIDE_AT_ONCE;
-		}
+	if (likely(simple && !fgraph_is_hooked(READ_ONCE(*fgraph_entry_place(regs))))) {
+		while (free && (gops = fgraph_next_wide(users, &nr, ip)))
+			some[--free] = gops;
+		if (free < FGRAPH_WIDE_AT_ONCE)
+			fgraph_hook_several(some + free, FGRAPH_WIDE_AT_ONCE - free, true, ip,
+					    fregs);
+		if (likely(!nr))
+			return;
 	}
-	if (free < FGRAPH_WIDE_AT_ONCE)
-		fgraph_hook_several(some + free, FGRAPH_WIDE_AT_ONCE - free, simple, ip, fregs);
+	fgraph_begin_call(&call, users, nr, ip, regs);
+	while ((gops = fgraph_next_wide(users, &nr, ip)))
+		fgraph_hook_next(&call, gops);
 }
 NOKPROBE_SYMBOL(fgraph_hook_wide);
 

@@ -13,15 +13,18 @@
 #include "fgraph_internal.h"
 
 /**
- * struct fgraph_call - a call while it is being hooked for a user
+ * struct fgraph_call - a call while it is being hooked for its users, one after the other
  * @func:	the function
  * @regs:	registers at entry
- * @st:		the stack of the current task
+ * @users:	the users that are called at this entry, oldest first, less those that have been
+ *		hooked in a batch
+ * @nr:		number of @users
+ * @st:		the stack of the current task, or NULL if it had none
  * @top:	the newest header before the user's record; if an interrupt has dropped abandoned
  *		calls since it was read, a free slot with only free slots down to that header
  * @kind:	header of the user's record, without size: FGRAPH_FRAME to open the frame of a
  *		call that is not hooked yet, with FGRAPH_TAIL if it is a tail call of a hooked
- *		function; FGRAPH_ENTRY to join @frame
+ *		function; FGRAPH_ENTRY to join @frame; 0 if that was not found out yet
  * @frame:	the frame to join, or NULL
  * @calls:	the bits FGRAPH_CALLS_MASK of the record below, to be counted one more for a frame
  * @ret:	the real return address, to open a frame
@@ -31,6 +34,8 @@
 struct fgraph_call {
 	unsigned long		func;
 	struct pt_regs		*regs;
+	struct fgraph_ops	**users;
+	unsigned int		nr;
 	struct fgraph_stack	*st;
 	void			*top;
 	unsigned long		kind;
@@ -40,6 +45,21 @@ struct fgraph_call {
 	fgraph_entry_t		entryfunc;
 	bool			wanted;
 };
+
+/* Begin to hook a call, for @users. fgraph_hook_slow() sets the other members for each of them. */
+static __always_inline void fgraph_begin_call(struct fgraph_call *call, struct fgraph_ops **users,
+					      unsigned int nr, unsigned long func,
+					      struct pt_regs *regs)
+{
+	call->func = func;
+	call->regs = regs;
+	call->users = users;
+	call->nr = nr;
+	/* fgraph_trim() does not free the stack while preemption is disabled here. */
+	call->st = READ_ONCE(current->fgraph_stack);
+	call->kind = 0;
+	call->frame = NULL;
+}
 
 /*
  * Is a call hooked whose return address is @ret at entry? It is then the first address of a
@@ -94,9 +114,9 @@ static __always_inline void fgraph_fill_entry(struct fgraph_entry *entry,
  * Write a user's record and call its entry callback. If the user wants the return, the record
  * is committed and the call hooked, else the record is dropped. @rec was reserved with room for
  * data of @slots slots. @above has the bits of FGRAPH_CONTEXT of the record below: the new header
- * must keep them, as callbacks further down still run.
+ * must keep them, as callbacks further down still run. Returns true if the user wants the return.
  */
-static __always_inline void fgraph_add_record(struct fgraph_call *call, struct fgraph_ops *gops,
+static __always_inline bool fgraph_add_record(struct fgraph_call *call, struct fgraph_ops *gops,
 					      void *rec, unsigned long slots,
 					      unsigned long above)
 {
@@ -120,11 +140,12 @@ static __always_inline void fgraph_add_record(struct fgraph_call *call, struct f
 		if (unlikely(slots))
 			fgraph_stack_clean(rec, slots);
 		fgraph_stack_drop_header(st, rec, call->top);
-		return;
+		return false;
 	}
 	fgraph_stack_commit(rec, call->kind | slots << FGRAPH_SLOTS_SHIFT | above |
 			    (call->frame ? call->calls : (u32)(call->calls + FGRAPH_CALL)));
 	fgraph_set_trampoline(call->regs, gops->flags, call->kind != FGRAPH_FRAME);
+	return true;
 }
 
 /*
@@ -167,6 +188,7 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 #ifdef CONFIG_FGRAPH_FTRACE
 /* fgraph.c */
 void fgraph_hook_checked(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
+void fgraph_hook_next(struct fgraph_call *call, struct fgraph_ops *gops);
 
 /* Returns true if all users may be called here, so that &fgraph_user.admit need not be. */
 static __always_inline bool fgraph_admits_all(void)

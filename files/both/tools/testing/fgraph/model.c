@@ -323,10 +323,18 @@ static struct tail *newest_tail(struct call *c)
 	return c->nr ? &c->tail[c->nr - 1] : NULL;
 }
 
-/* Will a user join the frame of @f, instead of opening one? */
-static bool joins(const struct call *c, const struct tail *f, unsigned long tag)
+/* Will the users that are called at an entry join the frame of @f, instead of opening one? */
+static bool joins(const struct call *c, const struct tail *f)
 {
-	return f && f->func == c->func && !has_entry(f, tag);
+	int i;
+
+	if (!f || f->func != c->func)
+		return false;
+	for (i = 0; i < c->nr_entering; i++) {
+		if (has_entry(f, c->entering[i].tag))
+			return false;
+	}
+	return true;
 }
 
 /* The first @nr users of c->entering were called or missed the call: note the result. */
@@ -334,16 +342,17 @@ static void settle(struct call *c, int nr)
 {
 	for (; c->settled < nr; c->settled++) {
 		struct entry *e = &c->entering[c->settled];
-		struct tail *f = newest_tail(c);
+		struct tail *f;
 
 		expect(e->entered == (e->tag && !e->u->silent && !e->missed));
 		if (!e->tag || e->refused || e->missed)
 			continue;
-		if (!joins(c, f, e->tag)) {
-			f = &c->tail[c->nr++];
-			f->func = c->func;
-			f->nr = 0;
+		if (!c->into) {
+			c->into = &c->tail[c->nr++];
+			c->into->func = c->func;
+			c->into->nr = 0;
 		}
+		f = c->into;
 		f->entry[f->nr++] = *e;
 		if (e->u->gops.flags & FGRAPH_FULL_REGS)
 			c->full = true;
@@ -475,6 +484,24 @@ static void hook(struct call *c, bool traced)
 	preempt_enable_notrace();
 }
 
+/* Add a user that is called at the entry of a call. The newest users are called first. */
+static void add_entering(struct call *c, struct user *u)
+{
+	struct entry *e;
+
+	expect(c->nr_entering < MAX_ENTRIES);
+	for (e = &c->entering[c->nr_entering++]; e > c->entering; e--) {
+		if (e[-1].tag >> FGRAPH_ID_BITS > u->gops.user.tag >> FGRAPH_ID_BITS)
+			break;
+		*e = e[-1];
+	}
+	*e = (struct entry) {
+		.u = u, .tag = u->gops.user.tag, .size = base_data_size(&u->gops),
+		.retp = c->retp,
+		.refused = !u->silent && (u->veto & 1 << (c->func & 7)),
+	};
+}
+
 /* Hook the newest call for a user, or with @linked for that user and all linked behind it. */
 static void hook_from(struct call *c, struct user *u, bool linked)
 {
@@ -484,30 +511,24 @@ static void hook_from(struct call *c, struct user *u, bool linked)
 	void *top = st ? st->top : NULL;
 	bool traced = linked || u->traced;
 	bool busy = traced && st && within_callbacks();
-	int nr = 0, i, tails = c->nr, entries = f ? f->nr : 0;
+	int nr, i, tails = c->nr, entries = f ? f->nr : 0;
 	struct call *outer = hooking;
 	struct user *v;
-	bool join = true;
 
 	expect(c == model_top() && c->state == SETTLED);
 	c->settled = 0;
 	for (v = u; v; v = linked ? v->then : NULL) {
 		/* A user that is not registered is not called. */
-		if (!v->gops.user.tag)
-			continue;
-		expect(nr < MAX_ENTRIES);
-		join &= joins(c, f, v->gops.user.tag);
-		c->entering[nr++] = (struct entry) {
-			.u = v, .tag = v->gops.user.tag, .size = base_data_size(&v->gops),
-			.retp = c->retp,
-			.refused = !v->silent && (v->veto & 1 << (c->func & 7)),
-		};
+		if (v->gops.user.tag)
+			add_entering(c, v);
 	}
+	nr = c->nr_entering;
+	c->into = joins(c, f) ? f : NULL;
 	/* Several users open one frame at most, for which there must be room in the model. */
-	if (!nr || (!join && c->nr == MAX_TAILS) || entries + nr > MAX_ENTRIES)
+	if (!nr || (!c->into && c->nr == MAX_TAILS) || entries + nr > MAX_ENTRIES) {
+		c->nr_entering = 0;
 		return;
-
-	c->nr_entering = nr;
+	}
 	c->state = ENTERING;
 	op_starts();
 	hooking = c;

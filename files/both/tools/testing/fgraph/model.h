@@ -90,6 +90,8 @@ struct call {
 	int			nr_entering;
 	/* The first so many of @entering are done with, and in a tail[] if they want it. */
 	int			settled;
+	/* The tail[] for those that want the return, or NULL if the first of them opens one. */
+	struct tail		*into;
 	/* The one whose users are being told of the return. */
 	struct tail		*telling;
 	/* The number of elements of @tail. */

@@ -265,24 +265,11 @@ static void setup_by_age(void)
 	link(CHAIN_16, CHAIN_8, CHAIN_24, CHAIN_0);
 }
 
-/* The linked users are simple, in another order than by age. */
-static void setup_other_order(void)
-{
-	setup_one();
-	link(CHAIN_8, CHAIN_16, CHAIN_0, CHAIN_24);
-}
-
 /* The first linked user fits into the first chunk, the others do not. */
 static void setup_by_age_full(void)
 {
 	fill(2);
 	link(CHAIN_16, CHAIN_8, CHAIN_24, CHAIN_0);
-}
-
-static void setup_other_order_full(void)
-{
-	fill(3);
-	link(CHAIN_8, CHAIN_16, CHAIN_0, CHAIN_24);
 }
 
 static void setup_chain_full(void)
@@ -428,14 +415,7 @@ static void setup_ids_64(void)
 	fake_lowest_id = (model_user[CHAIN_24].gops.user.tag & FGRAPH_ID_MASK) + 64;
 	expect(!model_register(u, 8, FGRAPH_FULL_REGS, false));
 	fake_lowest_id = 0;
-	/* Their order is by age; in setup_ids_64_other_order() it is not. */
 	link(CHAIN_8, CHAIN_16, CHAIN_24, CHAIN_0);
-}
-
-static void setup_ids_64_other_order(void)
-{
-	setup_ids_64();
-	link(CHAIN_24, CHAIN_0, CHAIN_16, CHAIN_8);
 }
 
 static void run_ids_64(void)
@@ -457,14 +437,14 @@ static void run_ids_64(void)
 	model_leave(c);
 }
 
-/* The linked users are not in the order of their age. */
-static void setup_not_by_age(void)
+static void setup_few(void)
 {
 	setup_one();
 	link(CHAIN_0, CHAIN_16, CHAIN_24);
 }
 
-static void run_not_by_age(void)
+/* Of the linked users only one is called at the entry of a tail call. */
+static void run_one_tail(void)
 {
 	struct call *c = call(10, CHAIN_0), *d;
 
@@ -567,7 +547,25 @@ static void setup_abandoned_same(void)
 	expect(!model_unregister(&model_user[CHAIN_16]));
 }
 
-static int many_first;
+/* The newest of the linked users refuses calls of odd functions. */
+static void setup_veto_tail(void)
+{
+	setup_one();
+	link(CHAIN_VETO, CHAIN_8, CHAIN_32, CHAIN_0);
+}
+
+static void run_veto_tail(void)
+{
+	struct call *c = call_chain(11, CHAIN_VETO);
+
+	model_body(c);
+	model_user[CHAIN_VETO].veto = 0;
+	model_tail(c, 11);
+	/* It was not in the frame, but the others are: this is another call. */
+	hook_chain(c, CHAIN_VETO);
+	model_body(c);
+	model_leave(c);
+}
 
 /* More users are linked than fit into a chunk, the newest first. */
 static void setup_many(void)
@@ -578,23 +576,11 @@ static void setup_many(void)
 	for (i = 0; i < ARRAY_SIZE(users); i++)
 		users[i] = MANY_END - 1 - i;
 	link_users(users, ARRAY_SIZE(users));
-	many_first = users[0];
-}
-
-static void setup_many_other_order(void)
-{
-	int users[MANY_END - MANY], i;
-
-	setup_one();
-	for (i = 0; i < ARRAY_SIZE(users); i++)
-		users[i] = MANY + 29 * i % ARRAY_SIZE(users);
-	link_users(users, ARRAY_SIZE(users));
-	many_first = users[0];
 }
 
 static void run_many(void)
 {
-	struct call *c = call_chain(10, many_first);
+	struct call *c = call_chain(10, MANY_END - 1);
 
 	model_body(c);
 	/* The user is among the entries of the frame. */
@@ -1008,17 +994,18 @@ static void run_callback_calls(void)
 }
 
 /* Nested calls with so many users that each chunk has room for one call and most of another. */
+#define NESTED_USERS	32
+
 static void setup_many_nested(void)
 {
 	struct fgraph_chunk *c;
-	int users[32], i;
+	int users[NESTED_USERS], i;
 
-	for (i = 0; i < ARRAY_SIZE(users); i++)
-		users[i] = MANY + i;
-	link_users(users, ARRAY_SIZE(users));
-	many_first = users[0];
+	for (i = 0; i < NESTED_USERS; i++)
+		users[i] = MANY + NESTED_USERS - 1 - i;
+	link_users(users, NESTED_USERS);
 	for (i = 0; i < 6; i++)
-		model_body(call_chain(20 + 2 * i, many_first));
+		model_body(call_chain(20 + 2 * i, users[0]));
 	/* There are 6 * 32 records, and a chunk has room for 62 of them. */
 	for (i = 0, c = fake_current->fgraph_stack->first; c; c = c->next)
 		i++;
@@ -1027,7 +1014,7 @@ static void setup_many_nested(void)
 
 static void run_many_nested(void)
 {
-	struct call *c = call_chain(10, many_first);
+	struct call *c = call_chain(10, MANY + NESTED_USERS - 1);
 
 	model_body(c);
 	while ((c = model_top()))
@@ -1076,11 +1063,9 @@ const struct scenario scenarios[] = {
 	{ "simple users join", setup_one, run_simple_join },
 	{ "simple users join, new chunk", setup_nearly_full, run_simple_join },
 	{ "chain", setup_by_age, run_chain },
-	{ "chain in another order", setup_other_order, run_chain },
 	{ "chain of all kinds", setup_one, run_chain },
 	{ "first push of a task by a chain", setup_none, run_chain },
 	{ "chain into a new chunk", setup_by_age_full, run_chain },
-	{ "chain in another order into a new chunk", setup_other_order_full, run_chain },
 	{ "chain of all kinds into a new chunk", setup_chain_full, run_chain },
 	{ "chain with a veto", setup_one, run_chain_veto },
 	{ "chain on a hooked call", setup_by_age, run_chain_hooked },
@@ -1092,10 +1077,10 @@ const struct scenario scenarios[] = {
 	{ "chain, flags differ", setup_flags_differ, run_flags_differ },
 	{ "chain, tail call to itself", setup_by_age, run_chain_tail },
 	{ "chain of all kinds, tail call to itself", setup_one, run_chain_tail },
+	{ "chain, tail call to itself after a veto", setup_veto_tail, run_veto_tail },
 	{ "chain, no memory", setup_chain_no_memory, run_chain },
 	{ "ids differ by 64", setup_ids_64, run_ids_64 },
-	{ "ids differ by 64, in another order", setup_ids_64_other_order, run_ids_64 },
-	{ "chain not in the order of age", setup_not_by_age, run_not_by_age },
+	{ "chain, tail call for one of its users", setup_few, run_one_tail },
 	{ "join into the second half of a chunk", setup_half, run_half, true },
 	{ "join with data into the second half", setup_half_data, run_half_data, true },
 	{ "chain where another frame is on top", setup_one, run_chain_not_there },
@@ -1109,7 +1094,6 @@ const struct scenario scenarios[] = {
 	{ "callbacks call", setup_one, run_callback_calls },
 	{ "callbacks call, new chunk", setup_nearly_full, run_callback_calls },
 	{ "many users", setup_many, run_many, .many = true },
-	{ "many users in another order", setup_many_other_order, run_many, .many = true },
 	{ "many users of nested calls", setup_many_nested, run_many_nested, .many = true },
 };
 

@@ -33,7 +33,6 @@
 #define STEP_NAME	"step"
 #endif
 
-/* step_point() is called after that many more instructions; 0 for never. */
 unsigned long step_left;
 
 /**
@@ -585,6 +584,22 @@ static void print_result(int n, const struct scenario *s, int status, bool order
 	print_counts(counts);
 }
 
+/* Sixteen times more users must not take more than twenty times more instructions. */
+static bool check_growth(int n, int dispatchers)
+{
+#ifndef STEP_TRAP
+	unsigned long growth = linear_growth(dispatchers);
+
+	printf("%s %d %s: 640 users take %lu.%02lu times what 40 take, of %d dispatchers\n",
+	       growth > 2000 ? "not ok" : "ok", n, STEP_NAME, growth / 100, growth % 100,
+	       dispatchers);
+	return growth <= 2000;
+#else
+	printf("ok %d %s: # SKIP instructions are not counted\n", n, STEP_NAME);
+	return true;
+#endif
+}
+
 static void add_counts(struct counts *sum)
 {
 	sum->points[0] += counts->points[0];
@@ -608,7 +623,7 @@ int main(int argc, char **argv)
 		return 2;
 	init();
 	if (o.only < 0)
-		printf("1..%d\n", nr_scenarios);
+		printf("1..%d\n", nr_scenarios + 2);
 	for (i = 0; i < nr_scenarios; i++) {
 		if (o.only >= 0 && i != o.only)
 			continue;
@@ -619,6 +634,8 @@ int main(int argc, char **argv)
 			return 1;
 		add_counts(&sum);
 	}
+	for (i = 1; o.only < 0 && !o.order && i <= 2; i++)
+		failed |= !check_growth(++n, i);
 	printf("# %s: ", o.order ? "order" : STEP_NAME);
 	print_counts(&sum);
 #ifdef STEP_TRAP

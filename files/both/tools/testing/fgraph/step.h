@@ -79,4 +79,10 @@ void by_refill(void);
 void call_in_callback(void);
 extern struct fgraph_ops last_user;
 
+/* step.c: step_point() is called after that many more instructions; 0 for never. */
+extern unsigned long step_left;
+
+/* linear.c */
+unsigned long linear_growth(int dispatchers);
+
 #endif /* _STEP_H */
