@@ -80,12 +80,20 @@ static noinline __no_kcsan void kretprobe_return_within(struct kretprobe *rp,
 }
 NOKPROBE_SYMBOL(kretprobe_return_within);
 
+/*
+ * The return callback. Handlers may rely on RCU, which may have watched at the entry without
+ * watching now: a function may leave it, or a breakpoint at the entry made it watch.
+ */
 static __no_kcsan void kretprobe_return(struct fgraph_ops *gops,
 					const struct fgraph_frame *frame,
 					void *data, struct fgraph_regs *regs)
 {
 	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
 
+	if (unlikely(!fgraph_rcu_is_watching())) {
+		fgraph_miss(gops, FGRAPH_MISS_NESTED);
+		return;
+	}
 	/* data_race(): a kprobe in an interrupt restores the value before it returns. */
 	if (unlikely(data_race(kprobe_running()))) {
 		kretprobe_return_within(rp, data, frame, regs);
@@ -96,21 +104,6 @@ static __no_kcsan void kretprobe_return(struct fgraph_ops *gops,
 	__this_cpu_write(current_kprobe, NULL);
 }
 NOKPROBE_SYMBOL(kretprobe_return);
-
-/*
- * The return callback of a kretprobe that ftrace does not call. The breakpoint at the entry makes
- * RCU watch, but nothing does so at the return.
- */
-static void kretprobe_return_checked(struct fgraph_ops *gops,
-				     const struct fgraph_frame *frame,
-				     void *data, struct fgraph_regs *regs)
-{
-	if (likely(fgraph_rcu_is_watching()))
-		kretprobe_return(gops, frame, data, regs);
-	else
-		fgraph_miss(gops, FGRAPH_MISS_NESTED);
-}
-NOKPROBE_SYMBOL(kretprobe_return_checked);
 
 static void kretprobe_note_miss(struct fgraph_ops *gops)
 {
@@ -206,9 +199,9 @@ int kretprobe_add(struct kretprobe *rp, void *addr)
 	unsigned long site = ftrace_location((unsigned long)addr);
 
 	rp->fgraph = (struct fgraph_ops) {
-		/* kretprobe_prepare_ftrace() changes them. */
+		/* kretprobe_prepare_ftrace() changes the entry callback. */
 		FGRAPH_CALLBACKS(rp->handler && !rp->entry_handler ? NULL : kretprobe_entry,
-				 rp->handler ? kretprobe_return_checked : NULL),
+				 rp->handler ? kretprobe_return : NULL),
 		.data_size = sizeof(struct kretprobe_instance) + rp->data_size,
 		.name = rp->name,
 		.flags = FGRAPH_FULL_REGS,

@@ -97,10 +97,10 @@ enum fgraph_miss {
 	FGRAPH_MISS_MEMORY,
 	/*
 	 * A callback made the call, and that callback was itself called for a call that a
-	 * callback made. Kretprobes and fprobes also miss calls that are made where RCU does
-	 * not watch. Kretprobes, and fprobes with FPROBE_FL_KPROBE_SHARED, also miss calls that
-	 * the handler of a kprobe makes. Not counted are nested calls that ftrace does not pass
-	 * on, of functions of which several ftrace_ops are called.
+	 * callback made. Kretprobes and fprobes also miss calls that are made, or return, where
+	 * RCU does not watch. Kretprobes, and fprobes with FPROBE_FL_KPROBE_SHARED, also miss calls
+	 * that the handler of a kprobe makes. Not counted are nested calls that ftrace does not
+	 * pass on, of functions of which several ftrace_ops are called.
 	 */
 	FGRAPH_MISS_NESTED,
 	/*

@@ -245,6 +245,39 @@ static int call_idle(const struct fgraph_kunit_targets *t)
 	return value;
 }
 
+static unsigned long leave_nothing(void *unused)
+{
+	return 0;
+}
+
+static unsigned long leave_rcu(void *unused)
+{
+	ct_idle_enter();
+	return 0;
+}
+
+/* A call begins where RCU watches and returns where it does not: the fprobe misses it. */
+static void hook_fprobe_unwatched(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long call = (unsigned long)t->call, flags, value;
+	struct fprobe_seen *seen;
+
+	seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	seen->fp.exit_handler = seen_exit;
+	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&seen->fp, &call, 1), 0);
+	local_irq_save(flags);
+	value = t->call(leave_rcu, NULL);
+	ct_idle_exit();
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, value, 1);
+	expect_seen(test, seen, 0, FPROBE_IDLE_MISSES(1));
+	KUNIT_EXPECT_EQ(test, t->call(leave_nothing, NULL), 1);
+	expect_seen(test, seen, 1, FPROBE_IDLE_MISSES(1));
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen->fp), 0);
+}
+
 /* hook_batch() has so many fprobes and other users, and so many kretprobes, of add(). */
 #define BATCH_USERS		4
 #define BATCH_KRETPROBES	2
@@ -425,6 +458,7 @@ static struct kunit_case fprobe_cases[] = {
 	KUNIT_CASE_PARAM(hook_override_fprobe, via_ftrace),
 #endif
 #if defined(CONFIG_FUNCTION_GRAPH_TRACER) && defined(CONFIG_CONTEXT_TRACKING_IDLE)
+	KUNIT_CASE_PARAM(hook_fprobe_unwatched, via_ftrace),
 	KUNIT_CASE_PARAM(hook_batch, via_ftrace),
 	KUNIT_CASE_PARAM(hook_no_regs, via_ftrace),
 #endif
