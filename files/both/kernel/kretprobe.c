@@ -19,9 +19,6 @@
 #include "trace/fgraph_ftrace.h"
 #include "trace/fgraph_internal.h"
 
-/* preempt_count() where the handler of the current_kprobe was called. */
-DEFINE_PER_CPU(int, kprobe_context);
-
 /* The entry callback where the pre_handler of a kprobe hooks the call. */
 static int kretprobe_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 			   void *data, struct ftrace_regs *fregs)
@@ -46,7 +43,6 @@ static __always_inline void kretprobe_set_current(struct kretprobe *rp)
 	__this_cpu_write(kprobe_ctlblk.kprobe_status, KPROBE_HIT_ACTIVE);
 	barrier();
 	__this_cpu_write(current_kprobe, &rp->kp);
-	kprobe_note_context();
 }
 
 static __always_inline void kretprobe_call(struct kretprobe *rp, struct kretprobe_instance *ri,
@@ -60,8 +56,8 @@ static __always_inline void kretprobe_call(struct kretprobe *rp, struct kretprob
 }
 
 /*
- * A call returns while the handler of another probe runs: that handler made the call, or was
- * interrupted by code that did. Restore the current_kprobe of that handler afterwards.
+ * A call returns while a kprobe is current that was not current at the entry: the function made it
+ * so, as kprobe_busy_begin() does. Restore the current_kprobe afterwards.
  */
 static noinline __no_kcsan void kretprobe_return_within(struct kretprobe *rp,
 							struct kretprobe_instance *ri,
@@ -69,13 +65,11 @@ static noinline __no_kcsan void kretprobe_return_within(struct kretprobe *rp,
 							struct fgraph_regs *regs)
 {
 	unsigned long status = __this_cpu_read(kprobe_ctlblk.kprobe_status);
-	int context = __this_cpu_read(kprobe_context);
 	struct kprobe *running = kprobe_running();
 
 	kretprobe_call(rp, ri, frame, regs);
 	__this_cpu_write(current_kprobe, running);
 	barrier();
-	__this_cpu_write(kprobe_context, context);
 	__this_cpu_write(kprobe_ctlblk.kprobe_status, status);
 }
 NOKPROBE_SYMBOL(kretprobe_return_within);
@@ -130,59 +124,14 @@ int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs)
 NOKPROBE_SYMBOL(pre_handler_kretprobe);
 
 /*
- * May a call be hooked while the handler of another probe runs? @count is preempt_count() of
- * the code that made the call. A call in an interrupt of the handler may be hooked, if the
- * kretprobe's handler may run there. A call that the handler makes may not, or handlers might
- * call each other for ever; nor may one in an NMI, as a handler may hold a lock with interrupts
- * disabled.
- */
-static bool kretprobe_may_reenter(struct kretprobe *rp, int count)
-{
-	const int interrupts = HARDIRQ_MASK | SOFTIRQ_OFFSET;
-	/* data_race(): a handler in an interrupt restores the value before it returns. */
-	int context = data_race(__this_cpu_read(kprobe_context));
-
-	return rp->handler_reentrant && !rp->entry_handler && !(count & NMI_MASK) &&
-	       (count & interrupts) > (context & interrupts);
-}
-NOKPROBE_SYMBOL(kretprobe_may_reenter);
-
-/*
- * A probe was hit while the handler of another probe runs. If it is a kretprobe that may be
- * hooked then, hook the return. Returns false if the probe has missed the hit. @count is
- * preempt_count() of the code that hit the probe.
- */
-__no_kcsan bool kretprobe_reentered(struct kprobe *p, struct pt_regs *regs, int count)
-{
-	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
-	int context = __this_cpu_read(kprobe_context);
-
-	if (p->pre_handler != pre_handler_kretprobe || kprobe_disabled(p) ||
-	    !kretprobe_may_reenter(rp, count))
-		return false;
-	/* Probes on what hooks the return are skipped, like those that a handler hits. */
-	__this_cpu_write(kprobe_context, count);
-	barrier();
-	pre_handler_kretprobe(p, regs);
-	barrier();
-	__this_cpu_write(kprobe_context, context);
-	return true;
-}
-NOKPROBE_SYMBOL(kretprobe_reentered);
-
-/*
- * May the kretprobe be called where ftrace has called? Counts a miss if not. This applies the
- * rules of pre_handler_kretprobe() and kretprobe_reentered().
+ * May the kretprobe be called where ftrace has called? Counts a miss if RCU does not watch, as in
+ * pre_handler_kretprobe(), and while a handler of any kprobe runs on this CPU. Calls that it makes,
+ * or an interrupt of it, would call handlers within handlers, which kprobes never do.
  */
 static bool kretprobe_admit(struct fgraph_ops *gops)
 {
-	struct kretprobe *rp = container_of(gops, struct kretprobe, fgraph);
-
 	/* data_race(): a kprobe in an interrupt restores the value before it returns. */
-	bool running = data_race(kprobe_running());
-
-	if (fgraph_rcu_is_watching() &&
-	    (!running || kretprobe_may_reenter(rp, preempt_count())))
+	if (fgraph_rcu_is_watching() && !data_race(kprobe_running()))
 		return true;
 	fgraph_miss(gops, FGRAPH_MISS_NESTED);
 	return false;
@@ -261,10 +210,7 @@ static __no_kcsan int kretprobe_ftrace_entry(struct fgraph_ops *gops,
 	/* ftrace may call without all registers for a moment after registration. */
 	if (!rp->entry_args_only && !ftrace_regs_saved(fregs))
 		return 0;
-	/*
-	 * With an entry handler kretprobe_admit() refuses calls while a kprobe runs, so there
-	 * is no current_kprobe to restore.
-	 */
+	/* kretprobe_admit() refuses calls while a kprobe runs: there is none to restore. */
 	kretprobe_set_current(rp);
 	instruction_pointer_set(regs, (unsigned long)rp->kp.addr + KPROBE_IP_OFFSET);
 	ret = kretprobe_entry(gops, frame, data, fregs);

@@ -40,12 +40,6 @@ int pre_handler_kretprobe(struct kprobe *p, struct pt_regs *regs);
 int kretprobe_add(struct kretprobe *rp, void *addr);
 void kretprobe_retire(struct kretprobe *rp);
 void kretprobe_remove(struct kretprobe *rp);
-bool kretprobe_reentered(struct kprobe *p, struct pt_regs *regs, int count);
-#else
-static inline bool kretprobe_reentered(struct kprobe *p, struct pt_regs *regs, int count)
-{
-	return false;
-}
 #endif
 
 #endif /* _KERNEL_KRETPROBE_H */

@@ -272,7 +272,6 @@ static int add_user(struct torture_user *u, const char *kind, int first, int nr,
 	case 'r':
 		u->rp.kp.symbol_name = names[first];
 		u->rp.handler = only_return;
-		u->rp.handler_reentrant = true;
 		ret = register_kretprobe(&u->rp);
 		break;
 	case 'f':

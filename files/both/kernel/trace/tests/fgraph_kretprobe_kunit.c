@@ -195,22 +195,33 @@ static void hook_kretprobe_unwatched(struct kunit *test)
 static struct {
 	struct irq_work			work;
 	const struct fgraph_kunit_targets *t;
+	unsigned int			outer;
 	unsigned int			returns;
 	bool				done;
 } nested;
 
-static void nested_interrupt(struct irq_work *work)
+/* Call both functions that have kretprobes. */
+static void nested_call(void)
 {
 	nested.t->nest(nested.t, 0);
+	nested.t->add(1, 2);
+}
+
+static void nested_interrupt(struct irq_work *work)
+{
+	nested_call();
 	WRITE_ONCE(nested.done, true);
 }
 
-/* Calls nest() from a handler, and waits for an interrupt that calls nest(). */
+/* Calls the functions from a handler, and waits for an interrupt that does so, too. */
 static int nested_outer(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	int ms;
 
-	nested.t->nest(nested.t, 0);
+	/* A recursion that does not end by itself is told by the number of calls. */
+	if (nested.outer++ >= 10)
+		return 0;
+	nested_call();
 	irq_work_queue(&nested.work);
 	for (ms = 0; ms < 1000 && !READ_ONCE(nested.done); ms++)
 		mdelay(1);
@@ -226,20 +237,20 @@ static int nested_inner(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 
 /*
- * A kretprobe whose handler is reentrant sees calls that are made by an interrupt of another
- * probe's handler. It misses calls that a handler makes.
+ * Kretprobes miss, and count, calls that a handler of theirs or of another one makes, and calls
+ * that an interrupt of the handler makes: no handler is called within a handler.
  */
-static void kretprobe_nested(struct kunit *test, bool reentrant)
+static void hook_kretprobe_nested(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
 	struct kretprobe_seen *outer = kretprobe(test, t->add), *inner = kretprobe(test, t->nest);
 
 	outer->rp.handler = nested_outer;
 	inner->rp.handler = nested_inner;
-	inner->rp.handler_reentrant = reentrant;
 	inner->rp.entry_handler = NULL;
 	nested.work = IRQ_WORK_INIT_HARD(nested_interrupt);
 	nested.t = t;
+	nested.outer = 0;
 	nested.returns = 0;
 	nested.done = false;
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&outer->rp), 0);
@@ -251,15 +262,11 @@ static void kretprobe_nested(struct kunit *test, bool reentrant)
 	unregister_kretprobe(&inner->rp);
 	unregister_kretprobe(&outer->rp);
 	KUNIT_EXPECT_TRUE(test, nested.done);
-	KUNIT_EXPECT_EQ(test, nested.returns, reentrant);
-	/* The call by nested_outer() was missed, and that by nested_inner() or by the interrupt. */
+	KUNIT_EXPECT_EQ(test, nested.outer, 1);
+	KUNIT_EXPECT_EQ(test, nested.returns, 0);
+	/* The calls by nested_outer() were missed, and those by the interrupt. */
+	KUNIT_EXPECT_EQ(test, outer->rp.kp.nmissed + outer->rp.nmissed, 2);
 	KUNIT_EXPECT_EQ(test, inner->rp.kp.nmissed + inner->rp.nmissed, 2);
-}
-
-static void hook_kretprobe_nested(struct kunit *test)
-{
-	kretprobe_nested(test, false);
-	kretprobe_nested(test, true);
 }
 
 static int nested_pre(struct kprobe *p, struct pt_regs *regs)
@@ -291,7 +298,6 @@ static void hook_kretprobe_in_handlers(struct kunit *test)
 	nested.returns = 0;
 	inner = kretprobe(test, nested.t->nest);
 	inner->rp.handler = nested_inner;
-	inner->rp.handler_reentrant = true;
 	inner->rp.entry_handler = NULL;
 	nested.work = IRQ_WORK_INIT_HARD(hidden_interrupt);
 	KUNIT_ASSERT_NOT_NULL(test, kp);
