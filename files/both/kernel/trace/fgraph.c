@@ -208,7 +208,6 @@ void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *re
 	fgraph_begin_call(&call, &gops, 1, func, regs);
 	fgraph_hook_slow(&call, gops, dead_below);
 }
-EXPORT_SYMBOL_GPL(fgraph_hook);
 NOKPROBE_SYMBOL(fgraph_hook);
 
 #ifdef CONFIG_FGRAPH_FTRACE

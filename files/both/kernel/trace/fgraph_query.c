@@ -148,7 +148,6 @@ void *fgraph_parent_data(struct fgraph_ops *gops, const struct fgraph_frame *fra
 {
 	return fgraph_find_parent_data(gops, frame);
 }
-EXPORT_SYMBOL_GPL(fgraph_parent_data);
 NOKPROBE_SYMBOL(fgraph_parent_data);
 
 /**

@@ -292,7 +292,6 @@ void fgraph_synchronize(void)
 	}
 	mutex_unlock(&fgraph_sync_mutex);
 }
-EXPORT_SYMBOL_GPL(fgraph_synchronize);
 
 /**
  * fgraph_user_drop() - remove a user whose registration has failed after fgraph_user_add()
