@@ -287,7 +287,7 @@ int kretprobe_arm_ftrace(struct kprobe *p)
 	struct kretprobe *rp = kretprobe_of(p);
 	int ret;
 
-	ret = fgraph_add_function(&rp->fgraph);
+	ret = fgraph_add_function(&rp->fgraph, !rp->commit_later);
 	rp->armed = !ret;
 	return ret;
 }
@@ -298,7 +298,16 @@ void kretprobe_disarm_ftrace(struct kprobe *p)
 	struct kretprobe *rp = kretprobe_of(p);
 
 	if (rp->armed)
-		fgraph_remove_function(&rp->fgraph);
+		fgraph_remove_function(&rp->fgraph, !rp->commit_later);
 	rp->armed = false;
+}
+
+/*
+ * While @later is set, arming and disarming the kretprobe does not tell ftrace. The caller does so
+ * for several of them, by fgraph_commit_functions() or fgraph_commit_removals().
+ */
+void kretprobe_commit_later(struct kretprobe *rp, bool later)
+{
+	rp->commit_later = later;
 }
 #endif /* CONFIG_FGRAPH_FTRACE */

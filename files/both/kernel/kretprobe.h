@@ -23,6 +23,7 @@ struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p);
 bool kretprobe_on_ftrace(struct kprobe *p);
 int kretprobe_arm_ftrace(struct kprobe *p);
 void kretprobe_disarm_ftrace(struct kprobe *p);
+void kretprobe_commit_later(struct kretprobe *rp, bool later);
 #else
 #define KPROBE_TABLE_SIZE	BIT(KPROBE_HASH_BITS)
 
@@ -31,6 +32,7 @@ static inline struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p) { re
 static inline bool kretprobe_on_ftrace(struct kprobe *p) { return false; }
 static inline int kretprobe_arm_ftrace(struct kprobe *p) { return -ENODEV; }
 static inline void kretprobe_disarm_ftrace(struct kprobe *p) { }
+static inline void kretprobe_commit_later(struct kretprobe *rp, bool later) { }
 #endif
 
 extern struct hlist_head kprobe_table[KPROBE_TABLE_SIZE];

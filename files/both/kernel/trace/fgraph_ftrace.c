@@ -1175,7 +1175,6 @@ static void fgraph_remove_function_locked(struct fgraph_ops *gops)
 
 	/* If the function's module has gone, so has the site. */
 	fgraph_remove_from_site(fgraph_site_slot(table, gops->user.function), gops);
-	fgraph_commit_removal();
 	if (gops->user.needs_enabled)
 		fgraph_put_enabled();
 }
@@ -1184,22 +1183,27 @@ static void fgraph_remove_function_locked(struct fgraph_ops *gops)
  * fgraph_add_function() - have ftrace call a user for one function
  * @gops:	the user, after fgraph_user_add(); &fgraph_user.function says which function,
  *		the user's filter is not used
+ * @commit:	false if fgraph_commit_functions() is called later, for several users at once
  *
  * Context: process. May sleep.
  *
  * Return: 0, -ENOMEM, or the errors of register_ftrace_function(); -EBUSY if the user is
  * &fgraph_user.needs_enabled and kernel.ftrace_enabled is 0.
  */
-int fgraph_add_function(struct fgraph_ops *gops)
+int fgraph_add_function(struct fgraph_ops *gops, bool commit)
 {
 	int ret;
 
 	mutex_lock(&ftrace_lock);
 	ret = gops->user.needs_enabled ? fgraph_get_enabled() : 0;
 	if (!ret) {
-		ret = fgraph_add_to_site(gops->user.function, gops) ?: fgraph_commit();
-		if (ret)
+		ret = fgraph_add_to_site(gops->user.function, gops);
+		if (!ret && commit)
+			ret = fgraph_commit();
+		if (ret) {
 			fgraph_remove_function_locked(gops);
+			fgraph_commit_removal();
+		}
 	}
 	mutex_unlock(&ftrace_lock);
 	return ret;
@@ -1208,15 +1212,50 @@ int fgraph_add_function(struct fgraph_ops *gops)
 /**
  * fgraph_remove_function() - undo fgraph_add_function()
  * @gops:	the user, after fgraph_add_function()
+ * @commit:	false if fgraph_commit_removals() is called later, for several users at once
  *
  * The user's entry callback may still be called until fgraph_synchronize() has returned.
  *
  * Context: process. May sleep.
  */
-void fgraph_remove_function(struct fgraph_ops *gops)
+void fgraph_remove_function(struct fgraph_ops *gops, bool commit)
 {
 	mutex_lock(&ftrace_lock);
 	fgraph_remove_function_locked(gops);
+	if (commit)
+		fgraph_commit_removal();
+	mutex_unlock(&ftrace_lock);
+}
+
+/**
+ * fgraph_commit_functions() - tell ftrace of users that were added without doing so
+ *
+ * It takes as long for any number of users as for one: the filter is made anew from all sites,
+ * and ftrace looks at each function of the kernel.
+ *
+ * Context: process. May sleep.
+ *
+ * Return: 0, or an error as of fgraph_add_function(); then some of the users may not be called.
+ */
+int fgraph_commit_functions(void)
+{
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = fgraph_commit();
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
+
+/**
+ * fgraph_commit_removals() - tell ftrace of users that were removed without doing so
+ *
+ * Context: process. May sleep.
+ */
+void fgraph_commit_removals(void)
+{
+	mutex_lock(&ftrace_lock);
+	fgraph_commit_removal();
 	mutex_unlock(&ftrace_lock);
 }
 

@@ -18,8 +18,10 @@ int fgraph_filter_changed(struct ftrace_ops_hash *hash);
 void fgraph_forget_functions(unsigned long start, unsigned long end);
 struct fgraph_ops *fgraph_next_user(unsigned long ip, unsigned int *pos);
 
-int fgraph_add_function(struct fgraph_ops *gops);
-void fgraph_remove_function(struct fgraph_ops *gops);
+int fgraph_add_function(struct fgraph_ops *gops, bool commit);
+void fgraph_remove_function(struct fgraph_ops *gops, bool commit);
+int fgraph_commit_functions(void);
+void fgraph_commit_removals(void);
 int fgraph_add_filter(struct fgraph_ops *gops);
 void fgraph_remove_filter(struct fgraph_ops *gops);
 
@@ -29,6 +31,8 @@ const char *fgraph_check_dispatchers(void);
 #else
 static inline int fgraph_filter_changed(struct ftrace_ops_hash *hash) { return 0; }
 static inline void fgraph_forget_functions(unsigned long start, unsigned long end) { }
+static inline int fgraph_commit_functions(void) { return 0; }
+static inline void fgraph_commit_removals(void) { }
 #endif
 
 #endif /* _FGRAPH_FTRACE_H */

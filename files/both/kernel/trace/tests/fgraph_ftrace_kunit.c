@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/fgraph.h>
 #include <linux/ftrace.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -629,6 +630,60 @@ static void site_reloaded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, site_nr_ops(reloaded), 0);
 }
 
+#ifdef CONFIG_KRETPROBE_ON_FGRAPH
+/* An array of kretprobes comes and goes: ftrace is told once, of all of them. */
+#define NR_ARRAY	3
+
+static unsigned int array_returns[NR_ARRAY];
+static struct kretprobe array_probes[NR_ARRAY];
+
+static int array_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	array_returns[get_kretprobe(ri) - array_probes]++;
+	return 0;
+}
+
+static void array_call(struct kunit *test, unsigned int returns)
+{
+	int i;
+
+	site_check(test);
+	site_call();
+	fgraph_kunit_traced.nest(&fgraph_kunit_traced, 0);
+	for (i = 0; i < NR_ARRAY; i++)
+		KUNIT_EXPECT_EQ(test, array_returns[i], returns);
+}
+
+static void site_kretprobes(struct kunit *test)
+{
+	void *funcs[] = { fgraph_kunit_traced.add, fgraph_kunit_traced.pair,
+			  fgraph_kunit_traced.nest };
+	struct kretprobe *rps[NR_ARRAY];
+	unsigned int round, i;
+
+	memset(array_returns, 0, sizeof(array_returns));
+	for (round = 0; round < 3; round++) {
+		memset(array_probes, 0, sizeof(array_probes));
+		for (i = 0; i < NR_ARRAY; i++) {
+			rps[i] = &array_probes[i];
+			rps[i]->handler = array_return;
+			rps[i]->kp.addr = funcs[i];
+		}
+		/* In one round the last one is refused, and so all of them. */
+		if (round == 1) {
+			rps[NR_ARRAY - 1]->kp.symbol_name = "fgraph_kunit_none";
+			KUNIT_EXPECT_LT(test, register_kretprobes(rps, NR_ARRAY), 0);
+			array_call(test, 1);
+			continue;
+		}
+		KUNIT_ASSERT_EQ(test, register_kretprobes(rps, NR_ARRAY), 0);
+		array_call(test, round / 2 + 1);
+		unregister_kretprobes(rps, NR_ARRAY);
+		array_call(test, round / 2 + 1);
+	}
+}
+#endif
+
 static struct kunit_case site_cases[] = {
 	KUNIT_CASE(site_order),
 	KUNIT_CASE(site_filter_changes),
@@ -641,6 +696,9 @@ static struct kunit_case site_cases[] = {
 	KUNIT_CASE(site_replaced),
 	KUNIT_CASE(site_freed),
 	KUNIT_CASE(site_reloaded),
+#ifdef CONFIG_KRETPROBE_ON_FGRAPH
+	KUNIT_CASE(site_kretprobes),
+#endif
 	{}
 };
 
