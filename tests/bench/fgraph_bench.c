@@ -169,7 +169,8 @@ static int kretprobe_exit(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-static struct kretprobe *add_kretprobes(int nr, const char *name, bool data)
+/* The first one keeps @first_size bytes for each call, and does not need an entry handler. */
+static struct kretprobe *add_kretprobes(int nr, const char *name, bool data, size_t first_size)
 {
 	struct kretprobe *rp = kcalloc(nr, sizeof(*rp), GFP_KERNEL);
 	int i;
@@ -178,6 +179,8 @@ static struct kretprobe *add_kretprobes(int nr, const char *name, bool data)
 		rp[i].kp.symbol_name = name;
 		rp[i].handler = kretprobe_exit;
 		rp[i].maxactive = 64;
+		if (!i)
+			rp[i].data_size = first_size;
 		if (data) {
 			rp[i].entry_handler = kretprobe_entry;
 			rp[i].data_size = 8;
@@ -200,7 +203,7 @@ static void del_kretprobes(struct kretprobe *rp, int nr)
 static void row_kretprobe(const char *row, int nr, bool hidden, bool data, unsigned int wait)
 {
 	struct kretprobe *rp = add_kretprobes(nr, hidden ? "fgraph_bench_hidden" : target_name,
-					      data);
+					      data, 0);
 
 	/* The breakpoint is replaced by a jump some time later. */
 	msleep(wait);
@@ -208,6 +211,15 @@ static void row_kretprobe(const char *row, int nr, bool hidden, bool data, unsig
 		target = fgraph_bench_hidden;
 	measure(row, data ? nr : 0, nr);
 	target = fgraph_bench_target;
+	del_kretprobes(rp, nr);
+}
+
+/* One of the users keeps 32 bytes for each call, with those that kretprobes keep themselves. */
+static void row_mixed(const char *row, int nr)
+{
+	struct kretprobe *rp = add_kretprobes(nr, target_name, false, 16);
+
+	measure(row, 0, nr);
 	del_kretprobes(rp, nr);
 }
 
@@ -241,7 +253,14 @@ static void fprobe_exit(FPROBE_ARGS)
 	returns++;
 }
 
-static struct fprobe *add_fprobes(int nr, bool entry, bool exit, size_t data)
+/* The handler of a call makes another call, which is hooked, too. */
+static void fprobe_exit_nested(FPROBE_ARGS)
+{
+	returns++;
+	fgraph_bench_other(&returns);
+}
+
+static struct fprobe *add_fprobes(int nr, char *name, bool entry, bool exit, size_t data)
 {
 	struct fprobe *fp = kcalloc(nr, sizeof(*fp), GFP_KERNEL);
 	int i;
@@ -253,7 +272,7 @@ static struct fprobe *add_fprobes(int nr, bool entry, bool exit, size_t data)
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 		fp[i].nr_maxactive = 64;
 #endif
-		if (register_fprobe(&fp[i], target_name, NULL))
+		if (register_fprobe(&fp[i], name, NULL))
 			pr_info("fgraph_bench: no fprobe\n");
 	}
 	return fp;
@@ -270,10 +289,26 @@ static void del_fprobes(struct fprobe *fp, int nr)
 
 static void row_fprobe(const char *row, int nr, bool entry, bool exit, size_t data)
 {
-	struct fprobe *fp = add_fprobes(nr, entry, exit, data);
+	struct fprobe *fp = add_fprobes(nr, target_name, entry, exit, data);
 
 	measure(row, entry ? nr : 0, exit ? nr : 0);
 	del_fprobes(fp, nr);
+}
+
+static void row_nested(const char *row, int nr)
+{
+	struct fprobe *inner = add_fprobes(nr, "fgraph_bench_other", false, true, 0);
+	struct fprobe *outer = kzalloc(sizeof(*outer), GFP_KERNEL);
+
+	if (outer) {
+		outer->exit_handler = fprobe_exit_nested;
+		if (!register_fprobe(outer, target_name, NULL)) {
+			measure(row, 0, 1 + nr);
+			unregister_fprobe(outer);
+		}
+	}
+	kfree(outer);
+	del_fprobes(inner, nr);
 }
 #endif
 
@@ -488,9 +523,9 @@ static void row_graph(const char *row, int nr, size_t data, bool no, int others)
 /* Users of several kinds on one function. */
 static void row_kinds(const char *row, bool kretprobe, bool fprobe, bool graph)
 {
-	struct kretprobe *rp = add_kretprobes(kretprobe, target_name, false);
+	struct kretprobe *rp = add_kretprobes(kretprobe, target_name, false, 0);
 #ifdef CONFIG_FPROBE
-	struct fprobe *fp = add_fprobes(fprobe, false, true, 0);
+	struct fprobe *fp = add_fprobes(fprobe, target_name, false, true, 0);
 #endif
 	struct fgraph_ops *gops = add_graphs(graph, target_name, 0);
 
@@ -572,8 +607,53 @@ static void row_register_kretprobe(const char *row, int nr)
 {
 	unsigned long begin = ticks();
 
-	del_kretprobes(add_kretprobes(nr, target_name, false), nr);
+	del_kretprobes(add_kretprobes(nr, target_name, false, 0), nr);
 	print_register(row, begin, nr);
+}
+
+/* 500 functions. */
+#define FUNC(n)		static noinline void fgraph_bench_func##n(void)		\
+			{							\
+				asm volatile("" : : "i"(1##n));			\
+			}
+#define TEN(of, n)	of(n##0) of(n##1) of(n##2) of(n##3) of(n##4)		\
+			of(n##5) of(n##6) of(n##7) of(n##8) of(n##9)
+#define FUNCS(n)	TEN(FUNC, n)
+#define HUNDRED(of, n)	of(n##0) of(n##1) of(n##2) of(n##3) of(n##4)		\
+			of(n##5) of(n##6) of(n##7) of(n##8) of(n##9)
+HUNDRED(FUNCS, 0) HUNDRED(FUNCS, 1) HUNDRED(FUNCS, 2) HUNDRED(FUNCS, 3) HUNDRED(FUNCS, 4)
+#define NAME(n)		fgraph_bench_func##n,
+#define NAMES(n)	TEN(NAME, n)
+static void (*const funcs[])(void) = {
+	HUNDRED(NAMES, 0) HUNDRED(NAMES, 1) HUNDRED(NAMES, 2) HUNDRED(NAMES, 3) HUNDRED(NAMES, 4)
+};
+
+/* An array of kretprobes comes or goes, each of a function of its own: in ticks a kretprobe. */
+static void row_array(const char *row, bool unregister)
+{
+	int nr = ARRAY_SIZE(funcs), i, ret;
+	struct kretprobe *rp = kcalloc(nr, sizeof(*rp), GFP_KERNEL);
+	struct kretprobe **rps = kcalloc(nr, sizeof(*rps), GFP_KERNEL);
+	unsigned long begin;
+
+	for (i = 0; rp && rps && i < nr; i++) {
+		rps[i] = &rp[i];
+		rp[i].kp.addr = (void *)funcs[i];
+		rp[i].handler = kretprobe_exit;
+		rp[i].maxactive = 1;
+	}
+	begin = ticks();
+	ret = rp && rps ? register_kretprobes(rps, nr) : -ENOMEM;
+	if (!ret) {
+		if (!unregister)
+			print_register(row, begin, nr);
+		begin = ticks();
+		unregister_kretprobes(rps, nr);
+		if (unregister)
+			print_register(row, begin, nr);
+	}
+	kfree(rps);
+	kfree(rp);
 }
 
 /* Their filters are set before, by name. Kernels with one user have no filter to set. */
@@ -608,6 +688,8 @@ static int set_row(const char *val, const struct kernel_param *param)
 		row_kretprobe(row, 1, true, false, 1000);
 	else if (!strcmp(row, "kretprobe-data"))
 		row_kretprobe(row, 1, false, true, 0);
+	else if (sscanf(row, "kretprobe-mixed*%d", &nr) == 1)
+		row_mixed(row, nr);
 	else if (sscanf(row, "kretprobe*%d", &nr) == 1 || !strcmp(row, "kretprobe"))
 		row_kretprobe(row, nr, false, false, 0);
 #ifdef CONFIG_FPROBE
@@ -619,6 +701,8 @@ static int set_row(const char *val, const struct kernel_param *param)
 		row_fprobe(row, 1, true, true, 0);
 	else if (!strcmp(row, "fprobe-data"))
 		row_fprobe(row, 1, true, true, 8);
+	else if (sscanf(row, "fprobe-nested*%d", &nr) == 1)
+		row_nested(row, nr);
 	else if (sscanf(row, "fprobe*%d", &nr) == 1)
 		row_fprobe(row, nr, false, true, 0);
 #endif
@@ -644,6 +728,8 @@ static int set_row(const char *val, const struct kernel_param *param)
 		row_unwind(row, false, false, nr);
 	else if (sscanf(row, "register-kretprobe*%d", &nr) == 1)
 		row_register_kretprobe(row, nr);
+	else if (!strcmp(row, "register-array") || !strcmp(row, "unregister-array"))
+		row_array(row, row[0] == 'u');
 	else if (sscanf(row, "register-graph*%d", &nr) == 1)
 		row_register_graph(row, nr);
 	else

@@ -10,9 +10,11 @@ cd /sys/kernel/tracing || exit 1
 echo 0 >/proc/sys/kernel/watchdog 2>/dev/null
 insmod "$1" || exit 1
 
-# measure NAME [ROW]: measures a row, by default NAME, and prints the result as NAME
+# measure NAME [ROW]: measures a row, by default NAME, and prints the result as NAME. With
+# ROWS="NAME ..." only these rows are measured.
 measure() {
 	local got
+	[ -z "${ROWS:-}" ] || [[ " $ROWS " = *" ${1// /-} "* ]] || return 0
 	dmesg -C
 	echo "${2:-$1}" >"$row" 2>/dev/null
 	got=$(dmesg | sed -n 's/.*fgraph_bench: = //p')
@@ -56,6 +58,11 @@ done
 for n in 2 4 8 16 100; do
 	measure "kretprobe*$n"
 	measure "fprobe*$n"
+done
+# Of these users, one keeps more data than fit into a slot, or their call is made in a callback.
+for n in 2 16 100; do
+	measure "kretprobe-mixed*$n"
+	measure "fprobe-nested*$n"
 done
 # On a kernel with one user of the graph tracer's hook, that user has this filter.
 echo "$target" >set_ftrace_filter
@@ -114,7 +121,10 @@ echo "$target" >set_ftrace_filter
 for r in 'kretprobe*1' 'kretprobe*1000' 'graph*1' 'graph*1000'; do
 	measure "register-$r"
 done
+measure register-array
+measure unregister-array
 echo >set_ftrace_filter
+[ -z "${ROWS:-}" ] || exit 0
 # Nanoseconds, which are ticks in the emulator, to add an event and to remove it.
 begin=$(date +%s%N)
 events 1000
