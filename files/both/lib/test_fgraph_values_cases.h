@@ -53,7 +53,7 @@ VOID_CASE(int128_split, (long a, long b, long c, long d, long e, __int128 f, sho
 VAL_CASE(struct val_128, struct128, (int a, struct val_128 b, struct val_128 c, long d, int e,
 				     struct val_192 f, struct val_128 g, s8 h),
 	 (INT(a), STRUCT(b), STRUCT(c), INT(d), INT(e), STRUCT(f), STRUCT(g), INT(h)), RETURNS(c),
-	 c, (-1, s128, s128, -2, -3, s192, s128, -4))
+	 c, (-1, struct_128, struct_128, -2, -3, struct_192, struct_128, -4))
 VAL_CASE(struct val_packed, struct_packed, (int a, struct val_packed b, int c, struct val_tight d,
 					    int e),
 	 (INT(a), STRUCT(b), INT(c), STRUCT(d), INT(e)), RETURNS_PACKED(b), b,

@@ -368,8 +368,8 @@ struct val_bits {
 /* The values of arguments that are not numbers */
 #define BIG	(((__int128)0x7654321076543210 << 64) + 0xfedcba98fedcba98)
 
-static const struct val_128 s128 = { BIG };
-static const struct val_192 s192 = { BIG, 5 };
+static const struct val_128 struct_128 = { BIG };
+static const struct val_192 struct_192 = { BIG, 5 };
 static const struct val_packed_small packed_small = { 1, -2 };
 static union val_union small = { .z = { 0x81, 0x82, 0x83, 0x84, 0x85, 0x86 } };
 static const s16 numbers[] = { -1000, 2, -3 };
