@@ -577,6 +577,24 @@ bool traceprobe_btf_is_string(struct traceprobe_parse_context *ctx)
 	return t && btf_type_is_int(t) && t->size == 1;
 }
 
+/**
+ * traceprobe_btf_points_to() - can the expression that was parsed last be a pointer to a structure?
+ * @ctx:	the context it was parsed with; &traceprobe_parse_context.btf_type is not 0
+ * @name:	the name of the structure
+ *
+ * Return: true if it is one, or a pointer to void.
+ */
+bool traceprobe_btf_points_to(struct traceprobe_parse_context *ctx, const char *name)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(ctx->btf, ctx->btf_type, NULL);
+
+	if (!btf_type_is_ptr(t))
+		return false;
+	t = btf_type_skip_modifiers(ctx->btf, t->type, NULL);
+	return t && (btf_type_is_void(t) ||
+		     !strcmp(btf_name_by_offset(ctx->btf, t->name_off), name));
+}
+
 /*
  * Fill @to with the name of each argument that takes one word, or "argN=$argN" if it has none.
  * Returns their number; -E2BIG if they are more than @room; -ENOMEM.
