@@ -304,10 +304,12 @@ static int start_on_functions(struct trace_fprobe *tf)
 /* Look symbols up: a module that has one may have gone, and come again at another address. */
 static int update_args(struct trace_fprobe *tf)
 {
-	int i, ret = 0;
+	int i, err, ret = 0;
 
-	for (i = 0; !ret && i < tf->tp.nr_args; i++)
-		ret = traceprobe_update_arg(&tf->tp.args[i]);
+	for (i = 0; i < tf->tp.nr_args; i++) {
+		err = traceprobe_update_arg(&tf->tp.args[i]);
+		ret = ret ?: err;
+	}
 	return ret;
 }
 

@@ -101,7 +101,8 @@ static int process_fetch_insn(struct fetch_insn *code, void *data, void *dest, v
 		val = regs_return_value(rec->regs);
 		break;
 	case FETCH_OP_IMM:
-		val = code->immediate;
+		/* traceprobe_update_arg() may change it meanwhile. */
+		val = READ_ONCE(code->immediate);
 		break;
 	case FETCH_OP_COMM:
 		val = (unsigned long)current->comm;
