@@ -120,11 +120,20 @@ static int btf_find_param(struct traceprobe_parse_context *ctx, const char *name
 	return -EINVAL;
 }
 
+/* Is the result of the function in one register, or in memory that a register has the address of? */
+static bool btf_retval_in_word(const struct btf *btf, u32 type)
+{
+	enum trace_btf_class class = trace_btf_classify(btf, type);
+
+	/* On x86_64 the register has the address of a value in memory, which has no type here. */
+	return class == TRACE_BTF_REGS ||
+	       (class == TRACE_BTF_MEMORY && IS_ENABLED(CONFIG_X86_64));
+}
+
 /* Begin an expression with $retval. @offs is the column for errors. */
 static int btf_use_retval(struct traceprobe_parse_context *ctx, struct btf_expr *e, int offs)
 {
 	const struct btf_type *proto = btf_proto(ctx);
-	enum trace_btf_class class = trace_btf_classify(e->btf, proto->type);
 
 	if (!(ctx->flags & TPARG_FL_RETURN)) {
 		trace_probe_log_err(offs, RETVAL_ON_PROBE);
@@ -134,16 +143,14 @@ static int btf_use_retval(struct traceprobe_parse_context *ctx, struct btf_expr 
 		trace_probe_log_err(offs, NO_RETVAL);
 		return -EINVAL;
 	}
-	ctx->code->op = FETCH_OP_RETVAL;
-	if (class == TRACE_BTF_REGS) {
-		e->type = proto->type;
-		return 0;
+	if (!btf_retval_in_word(e->btf, proto->type)) {
+		trace_probe_log_err(offs, NO_WORD);
+		return -EINVAL;
 	}
-	/* On x86_64 the register has the address of a value in memory, which has no type here. */
-	if (class == TRACE_BTF_MEMORY && IS_ENABLED(CONFIG_X86_64))
-		return 0;
-	trace_probe_log_err(offs, NO_WORD);
-	return -EINVAL;
+	ctx->code->op = FETCH_OP_RETVAL;
+	if (trace_btf_classify(e->btf, proto->type) == TRACE_BTF_REGS)
+		e->type = proto->type;
+	return 0;
 }
 
 /* Begin an expression with a pointer to the structure @name. */
@@ -492,11 +499,24 @@ int traceprobe_parse_cast(char *type, char *members, struct traceprobe_parse_con
  * @arg:	the variable, with its $
  * @ctx:	the context
  *
+ * A kprobe event had $retval before events had types, and scripts ask for it whatever the function
+ * is. So there it is an untyped word, the register's, if the function returns nothing or more.
+ *
  * Return: true for $argN and $retval of a function that BTF knows.
  */
 bool traceprobe_btf_knows(const char *arg, struct traceprobe_parse_context *ctx)
 {
-	return (str_has_prefix(arg, "$arg") || !strcmp(arg, "$retval")) && btf_proto(ctx);
+	const struct btf_type *proto;
+
+	if (str_has_prefix(arg, "$arg"))
+		return btf_proto(ctx);
+	if (strcmp(arg, "$retval"))
+		return false;
+	proto = btf_proto(ctx);
+	if (!proto || (ctx->flags & TPARG_FL_FPROBE))
+		return proto;
+	return trace_btf_size(ctx->func.btf, proto->type) &&
+	       btf_retval_in_word(ctx->func.btf, proto->type);
 }
 
 /**
