@@ -120,20 +120,11 @@ static int btf_find_param(struct traceprobe_parse_context *ctx, const char *name
 	return -EINVAL;
 }
 
-/* Is the result of the function in one register, or in memory that a register has the address of? */
-static bool btf_retval_in_word(const struct btf *btf, u32 type)
-{
-	enum trace_btf_class class = trace_btf_classify(btf, type);
-
-	/* On x86_64 the register has the address of a value in memory, which has no type here. */
-	return class == TRACE_BTF_REGS ||
-	       (class == TRACE_BTF_MEMORY && IS_ENABLED(CONFIG_X86_64));
-}
-
 /* Begin an expression with $retval. @offs is the column for errors. */
 static int btf_use_retval(struct traceprobe_parse_context *ctx, struct btf_expr *e, int offs)
 {
 	const struct btf_type *proto = btf_proto(ctx);
+	enum trace_btf_class class = trace_btf_classify(e->btf, proto->type);
 
 	if (!(ctx->flags & TPARG_FL_RETURN)) {
 		trace_probe_log_err(offs, RETVAL_ON_PROBE);
@@ -143,14 +134,16 @@ static int btf_use_retval(struct traceprobe_parse_context *ctx, struct btf_expr 
 		trace_probe_log_err(offs, NO_RETVAL);
 		return -EINVAL;
 	}
-	if (!btf_retval_in_word(e->btf, proto->type)) {
-		trace_probe_log_err(offs, NO_WORD);
-		return -EINVAL;
-	}
 	ctx->code->op = FETCH_OP_RETVAL;
-	if (trace_btf_classify(e->btf, proto->type) == TRACE_BTF_REGS)
+	if (class == TRACE_BTF_REGS) {
 		e->type = proto->type;
-	return 0;
+		return 0;
+	}
+	/* On x86_64 the register has the address of a value in memory, which has no type here. */
+	if (class == TRACE_BTF_MEMORY && IS_ENABLED(CONFIG_X86_64))
+		return 0;
+	trace_probe_log_err(offs, NO_WORD);
+	return -EINVAL;
 }
 
 /* Begin an expression with a pointer to the structure @name. */
@@ -500,13 +493,14 @@ int traceprobe_parse_cast(char *type, char *members, struct traceprobe_parse_con
  * @ctx:	the context
  *
  * A kprobe event had $retval before events had types, and scripts ask for it whatever the function
- * is. So there it is an untyped word, the register's, if the function returns nothing or more.
+ * is. There it is an untyped word, that of the register, if the function does not return one word.
  *
  * Return: true for $argN and $retval of a function that BTF knows.
  */
 bool traceprobe_btf_knows(const char *arg, struct traceprobe_parse_context *ctx)
 {
 	const struct btf_type *proto;
+	int size;
 
 	if (str_has_prefix(arg, "$arg"))
 		return btf_proto(ctx);
@@ -515,8 +509,9 @@ bool traceprobe_btf_knows(const char *arg, struct traceprobe_parse_context *ctx)
 	proto = btf_proto(ctx);
 	if (!proto || (ctx->flags & TPARG_FL_FPROBE))
 		return proto;
-	return trace_btf_size(ctx->func.btf, proto->type) &&
-	       btf_retval_in_word(ctx->func.btf, proto->type);
+	size = trace_btf_size(ctx->func.btf, proto->type);
+	return size > 0 && size <= (int)sizeof(long) &&
+	       trace_btf_classify(ctx->func.btf, proto->type) == TRACE_BTF_REGS;
 }
 
 /**

@@ -286,7 +286,11 @@ static __always_inline void fgraph_complete_regs(struct fgraph_regs *regs, unsig
 static __always_inline bool fgraph_rcu_is_watching(void)
 {
 #ifdef CONFIG_CONTEXT_TRACKING_IDLE
-	return rcu_is_watching_curr_cpu();
+	/*
+	 * One load, relative to the CPU; this_cpu_ptr() would compute the address first. data_race():
+	 * only this CPU writes the word, in interrupts, too, which leave this bit as it was.
+	 */
+	return data_race(raw_cpu_read(context_tracking.state.counter)) & CT_RCU_WATCHING;
 #else
 	return true;
 #endif
