@@ -125,8 +125,9 @@ static __always_inline bool fgraph_rcu_is_watching(void)
 {
 #ifdef CONFIG_CONTEXT_TRACKING_IDLE
 	/*
-	 * One load, relative to the CPU; this_cpu_ptr() would compute the address first. data_race():
-	 * only this CPU writes the word, in interrupts, too, which leave this bit as it was.
+	 * One load, relative to the CPU; this_cpu_ptr() would compute the address first.
+	 * data_race(): only this CPU writes the word, also in interrupts, which leave this bit as
+	 * it was.
 	 */
 	return data_race(raw_cpu_read(context_tracking.state.counter)) & CT_RCU_WATCHING;
 #else
