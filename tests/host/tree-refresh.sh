@@ -182,6 +182,7 @@ sed -i 's/^250$/mine/' "$tmp/other/kernel/b.c"
 touch -d '2 minutes ago' "$tmp/other/Makefile"
 conflict() { ! REFERENCE=$tmp/linux scripts/tree; }
 check 'a neighbour with a conflict' conflict
+# shellcheck disable=SC2016 # $0 is the script's
 check 'shows it' bash -c 'grep -q "kernel/b.c: conflicts" "$0" && grep -qx "    mine" "$0" && grep -qx "    x" "$0"' "$tmp/last"
 export LINUX=$tmp/linux
 check 'the first base again' scripts/tree
