@@ -14,7 +14,7 @@
 
 static char *symbol = "vfs_read";
 module_param(symbol, charp, 0444);
-MODULE_PARM_DESC(symbol, "Function with the arguments of vfs_read() to be hooked, such as vfs_write");
+MODULE_PARM_DESC(symbol, "Function to be hooked: vfs_read or vfs_write");
 
 static char *file = "";
 module_param(file, charp, 0444);
@@ -76,6 +76,12 @@ static struct fprobe example = {
 static int __init fgraph_example_init(void)
 {
 	int ret = register_fprobe(&example, symbol, NULL);
+
+	/* The callbacks take the first argument for a file, whatever the function is. */
+	if (strcmp(symbol, "vfs_read") && strcmp(symbol, "vfs_write")) {
+		pr_err("symbol=%s: neither vfs_read nor vfs_write\n", symbol);
+		return -EINVAL;
+	}
 
 	if (ret)
 		pr_err("register_fprobe of %s: %d\n", symbol, ret);
