@@ -75,7 +75,7 @@ static struct fprobe example = {
 
 static int __init fgraph_example_init(void)
 {
-	int ret = register_fprobe(&example, symbol, NULL);
+	int ret;
 
 	/* The callbacks take the first argument for a file, whatever the function is. */
 	if (strcmp(symbol, "vfs_read") && strcmp(symbol, "vfs_write")) {
@@ -83,6 +83,7 @@ static int __init fgraph_example_init(void)
 		return -EINVAL;
 	}
 
+	ret = register_fprobe(&example, symbol, NULL);
 	if (ret)
 		pr_err("register_fprobe of %s: %d\n", symbol, ret);
 	return ret;
