@@ -59,6 +59,11 @@ whole_files() {
 		[ ! -f "$dir/$step" ] || sed -n "/^diff --git /q; s|^Adds: \\(.*\\)|\\1\t$step|p" "$dir/$step"
 	done <"$dir/series"
 }
+# stages: prints the names of all stages of the tests.
+stages() { (cd "$ROOT/scripts/stages" && echo *); }
+# stage_header STAGE KEY: prints what the header of the stage says.
+stage_header() { sed -n "/^[^#]/q; s/^# $2: //p" "$ROOT/scripts/stages/$1"; }
+
 # step_of TREE COMMIT: prints TOPIC/NAME of the step that the commit is.
 step_of() {
 	vcs -C "$1" log -1 --format='%(trailers:key=Step,valueonly,separator=%x20)' "$2"
