@@ -117,22 +117,4 @@ static __always_inline void fgraph_complete_regs(struct fgraph_regs *regs, unsig
 #define CT_STATE_USER		CONTEXT_USER
 #define CT_RCU_WATCHING		RCU_DYNTICKS_IDX
 
-/*
- * Like rcu_is_watching(), without a function that can be traced or probed: it is called
- * before recursion is detected.
- */
-static __always_inline bool fgraph_rcu_is_watching(void)
-{
-#ifdef CONFIG_CONTEXT_TRACKING_IDLE
-	/*
-	 * One load, relative to the CPU; this_cpu_ptr() would compute the address first.
-	 * data_race(): only this CPU writes the word, also in interrupts, which leave this bit as
-	 * it was.
-	 */
-	return data_race(raw_cpu_read(context_tracking.state.counter)) & CT_RCU_WATCHING;
-#else
-	return true;
-#endif
-}
-
 #endif /* _FGRAPH_PORT_H */

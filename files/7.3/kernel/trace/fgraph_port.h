@@ -282,19 +282,4 @@ static __always_inline void fgraph_complete_regs(struct fgraph_regs *regs, unsig
 /* What callbacks get if the full trampoline has saved @full. */
 #define FGRAPH_REGS_OF_FULL(full)	container_of(full, struct fgraph_regs, regs)
 
-/* Like rcu_is_watching(): called before recursion is detected. */
-static __always_inline bool fgraph_rcu_is_watching(void)
-{
-#ifdef CONFIG_CONTEXT_TRACKING_IDLE
-	/*
-	 * One load, relative to the CPU; this_cpu_ptr() would compute the address first.
-	 * data_race(): only this CPU writes the word, also in interrupts, which leave this bit as
-	 * it was.
-	 */
-	return data_race(raw_cpu_read(context_tracking.state.counter)) & CT_RCU_WATCHING;
-#else
-	return true;
-#endif
-}
-
 #endif /* _FGRAPH_PORT_H */

@@ -18,6 +18,24 @@
 #define ftrace_regs_saved(fregs)	ftrace_get_regs(fregs)
 #endif
 
+/*
+ * Like rcu_is_watching(), without a function that can be traced or probed: it is called
+ * before recursion is detected.
+ */
+static __always_inline bool fgraph_rcu_is_watching(void)
+{
+#ifdef CONFIG_CONTEXT_TRACKING_IDLE
+	/*
+	 * One load, relative to the CPU; this_cpu_ptr() would compute the address first.
+	 * data_race(): only this CPU writes the word, also in interrupts, which leave this bit as
+	 * it was.
+	 */
+	return data_race(raw_cpu_read(context_tracking.state.counter)) & CT_RCU_WATCHING;
+#else
+	return true;
+#endif
+}
+
 /* The fast paths are for users that want returns and whose data fits into one slot. */
 static __always_inline bool fgraph_is_simple(const struct fgraph_ops *gops)
 {
