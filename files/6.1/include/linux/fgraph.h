@@ -81,7 +81,7 @@ int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **use
 #endif
 
 /**
- * fgraph_missed() - how many calls was a user not told of?
+ * fgraph_missed() - how many calls has a user missed?
  * @gops:	the user
  * @why:	the cause
  *

@@ -32,7 +32,7 @@ void *fgraph_parent_data(struct fgraph_ops *gops,
 int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **users, int max);
 
 /**
- * fgraph_missed() - how many calls was a user not told of?
+ * fgraph_missed() - how many calls has a user missed?
  * @gops:	the user
  * @why:	the cause
  *

@@ -196,7 +196,7 @@ static bool fault_disarm(void)
 /* No operation here makes as many allocations. */
 #define MANY_ALLOCATIONS	200
 
-/* A user is not told of the return of a call that it refused, whatever its index. */
+/* The return of a call does not call a user that refused it, whatever its index. */
 static void refused_call(struct kunit *test)
 {
 	int i;

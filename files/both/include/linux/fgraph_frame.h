@@ -91,7 +91,7 @@ enum {
 	FGRAPH_ENTRY_REGS	= BIT(1),
 };
 
-/* Why a user was not told of a call. */
+/* Why a user has missed a call. */
 enum fgraph_miss {
 	/* There was no memory for a frame. */
 	FGRAPH_MISS_MEMORY,
@@ -132,7 +132,7 @@ enum fgraph_miss {
  * @once:	the user's probe may be at the head of a loop, whose turns must not be taken
  *		for tail calls: all of them share one entry in the frame
  * @kind:	"tracer", "kretprobe" or "fprobe", for the fgraph_users file; NULL for others
- * @missed:	how many calls the user was not told of, by enum fgraph_miss
+ * @missed:	how many calls the user has missed, by enum fgraph_miss
  */
 struct fgraph_user {
 	unsigned long		tag;

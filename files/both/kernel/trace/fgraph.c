@@ -17,7 +17,7 @@
 #include "fgraph_hook.h"
 
 /**
- * fgraph_miss() - count a call that a user was not told of
+ * fgraph_miss() - count a call that a user misses
  * @gops:	the user
  * @why:	the cause
  *
@@ -225,14 +225,14 @@ static __always_inline void fgraph_hook_user(struct fgraph_call *call, struct fg
 		fgraph_hook_slow(call, gops, fgraph_dead_below(call->regs));
 }
 
-/* The same for fgraph_ftrace.c, which chooses the users. */
+/* Hook a call for one of its users. For fgraph_ftrace.c, which chooses the users. */
 void fgraph_hook_next(struct fgraph_call *call, struct fgraph_ops *gops)
 {
 	fgraph_hook_user(call, gops);
 }
 NOKPROBE_SYMBOL(fgraph_hook_next);
 
-/* The same for the only user. */
+/* Hook a call that has one user, where the fast path does not apply. */
 void fgraph_hook_checked(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs)
 {
 	struct fgraph_call call;

@@ -249,7 +249,7 @@ static int order_second_handler(struct kretprobe_instance *ri, struct pt_regs *r
 	return 0;
 }
 
-/* Users and kretprobes of a call are told of the entry newest first, of the return oldest first. */
+/* An entry calls users and kretprobes newest first, a return calls them oldest first. */
 static void hook_order(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -279,7 +279,7 @@ static void hook_order(struct kunit *test)
 	expect_stack_empty(test);
 }
 
-/* A user whose entry callback returns 0 is not told of the return. */
+/* The return callback of a user whose entry callback returns 0 is not called. */
 static void hook_veto(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -600,7 +600,7 @@ static void hook_stack_trace_regs(struct kunit *test)
 
 /*
  * A user is unregistered and freed while a call that is hooked for it is asleep, and the next
- * user gets the same id. The call returns to its caller, and the next user is not told of it.
+ * user gets the same id. The call returns to its caller, and does not call the next user.
  */
 static void hook_unregister_in_flight(struct kunit *test)
 {

@@ -149,7 +149,7 @@ void model_end(void)
 		       !fgraph_stack_empty(model_task[i].t.fgraph_stack));
 		model_exit_task(i);
 	}
-	/* What was queued on a CPU that went down runs when it is back. */
+	/* Works and irq_works that were queued on a CPU that went down run when it is back. */
 	for (i = 0; i < FAKE_CPUS; i++)
 		fake_set_online(i, true);
 	fake_run_irq_works();
@@ -575,7 +575,7 @@ void model_hook_linked(struct call *c, struct user *u)
 	hook_from(c, u, true);
 }
 
-/* The newest entry that was not told of the return yet; @tail is set to its function. */
+/* The newest entry whose user the return has not called yet; @tail is set to its function. */
 static struct entry *next_entry(struct call *c, struct tail **tail)
 {
 	int i, j;

@@ -43,7 +43,7 @@ struct entry {
 	struct user		*u;
 	/* The user's tag at the entry: later, @u may be registered anew. */
 	unsigned long		tag;
-	/* The private data; of a silent user NULL until it is told of the return. */
+	/* The private data; of a silent user NULL until the return calls it. */
 	unsigned long		*data;
 	unsigned long		*retp;
 	/* The size of the private data in bytes. */
@@ -92,7 +92,7 @@ struct call {
 	int			settled;
 	/* The tail[] for those that want the return, or NULL if the first of them opens one. */
 	struct tail		*into;
-	/* The one whose users are being told of the return. */
+	/* The one whose users the return is calling. */
 	struct tail		*telling;
 	/* The number of elements of @tail. */
 	int			nr;
