@@ -5,7 +5,8 @@
  *   PROGRAM [ROUNDS]
  *
  * Checks first that each way to hook a call tells users what it should. Then measures all ways in
- * turn, ROUNDS times, and prints for the minimum of each a line "RET LOOP DEPTH KIND USERS WAY NS":
+ * turn, ROUNDS times, and prints for the minimum of each a line
+ * "RET LOOP DEPTH KIND USERS WAY NS INSTRUCTIONS":
  *
  *   RET    how functions return: plain, thunk or srso
  *   LOOP   loop: the CPU may overlap one call with the next; apart: it may not
@@ -13,7 +14,9 @@
  *   KIND   kretprobe: a user of returns that wants all registers; graph: of entries and returns
  *   WAY    see ways[] and timed[]
  *   NS     nanoseconds above a call that is not hooked; of C-hijack and C-stub: of the C code alone
+ *   INSTRUCTIONS  more than a call has that is not hooked
  */
+#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -171,6 +174,36 @@ struct config {
 	bool		apart;
 };
 
+static native_fn *function_of(int what, int kind)
+{
+	bool full = kind == KRETPROBE;
+
+	if (what == PLAIN)
+		return f_plain;
+	if (what == FLOOR)
+		return full ? f_floor : f_floor_both;
+	return full ? ways[what].full : ways[what].light;
+}
+
+static unsigned long steps;
+
+static void count_step(int sig)
+{
+	WRITE_ONCE(steps, steps + 1);
+}
+
+/* The instructions of a call. The first one makes the shadow stack. */
+static unsigned long count(int what, const struct config *c)
+{
+	native_fn *f = function_of(what, c->kind);
+
+	fake_current = &tasks[what == JMP];
+	f(1, 2, 3, 4, 5, 6);
+	WRITE_ONCE(steps, 0);
+	caller_step(f);
+	return READ_ONCE(steps);
+}
+
 static unsigned long time_function(native_fn *f, const struct config *c)
 {
 	return c->apart ? caller_run_apart(f, c->depth, CALLS) : caller_run(f, c->depth, CALLS);
@@ -182,16 +215,12 @@ static unsigned long time_one(int what, const struct config *c)
 
 	fake_current = &tasks[what == JMP];
 	switch (what) {
-	case PLAIN:
-		return time_function(f_plain, c);
-	case FLOOR:
-		return time_function(full ? f_floor : f_floor_both, c);
 	case C_HIJACK:
 		return caller_run_hijack((unsigned long)f_hijack, CALLS, full);
 	case C_STUB:
 		return caller_run_stub(STUB_AT(full ? 2 : 1), CALLS, full);
 	default:
-		return time_function(full ? ways[what].full : ways[what].light, c);
+		return time_function(function_of(what, c->kind), c);
 	}
 }
 
@@ -238,11 +267,13 @@ static void measure(const struct config *c, int rounds, double ns)
 		}
 	}
 	for (what = 0; what < PLAIN; what++) {
-		long net = best[what] - (what == C_HIJACK || what == C_STUB ? 0 : best[PLAIN]);
+		bool alone = what == C_HIJACK || what == C_STUB;
+		long net = best[what] - (alone ? 0 : best[PLAIN]);
+		long more = alone ? 0 : count(what, c) - count(PLAIN, c);
 
-		printf("%s %s %d %s %d %s %.2f\n", RET_NAME, c->apart ? "apart" : "loop", c->depth,
-		       c->kind == KRETPROBE ? "kretprobe" : "graph", c->nr, timed[what],
-		       net * ns / CALLS);
+		printf("%s %s %d %s %d %s %.2f %ld\n", RET_NAME, c->apart ? "apart" : "loop",
+		       c->depth, c->kind == KRETPROBE ? "kretprobe" : "graph", c->nr, timed[what],
+		       net * ns / CALLS, more);
 	}
 }
 
@@ -276,6 +307,7 @@ int main(int argc, char **argv)
 	for (core = 0; core < ARRAY_SIZE(cores); core++)
 		users_init(core, cores[core]);
 	check();
+	signal(SIGTRAP, count_step);
 	if (rounds)
 		measure_all(rounds);
 	return 0;

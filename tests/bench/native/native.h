@@ -89,8 +89,14 @@ struct stub_record {
 extern struct stub_record stub_records[STUB_PAGE >> STUB_SHIFT];
 extern char stubs_start[], stubs_end[];
 
+/* What both return registers have. */
+struct native_value {
+	unsigned long		low;
+	unsigned long		high;
+};
+
 /* sites.S: functions with one pad each, which is named after what it leads to. */
-typedef unsigned __int128 native_fn(long a, long b, long c, long d, long e, long f);
+typedef struct native_value native_fn(long a, long b, long c, long d, long e, long f);
 
 native_fn f_plain, f_floor, f_floor_both, f_hijack, f_jmp, f_stub, f_stub_full;
 native_fn f_stub_tail, f_hijack_tail;
@@ -113,6 +119,9 @@ extern char check_call_ret[];
  */
 unsigned long caller_run(native_fn *f, int depth, int calls);
 unsigned long caller_run_apart(native_fn *f, int depth, int calls);
+
+/* caller.c: makes one call of @f, with a SIGTRAP after each instruction. */
+void caller_step(native_fn *f);
 
 /* The C functions of one copy of the core that a hooked call calls. */
 void hijack_fgraph_ftrace_light(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,

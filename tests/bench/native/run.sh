@@ -52,23 +52,26 @@ csv=$BUILD/native-$BASE.csv
 		}
 		ns[key, $6] = ns[key, $6] " " $7
 		now[key, $6] = $7
+		instructions[key, $6] = $8
 		if ($6 == "stub" || $6 == "jmp")
 			ratio[key, $6] = ratio[key, $6] " " $7 / now[key, "hijack"]
 	}
 	END {
-		print "ret,loop,depth,kind,users,hijack,jmp,stub,floor,C-hijack,C-stub,stub/hijack,jmp/hijack"
+		print "ret,loop,depth,kind,users,hijack,jmp,stub,floor,C-hijack,C-stub,stub/hijack,jmp/hijack,i-hijack,i-stub"
 		for (i = 1; i <= rows; i++) {
 			k = order[i]
 			printf "%s", k
 			n = split("hijack jmp stub floor C-hijack C-stub", way, " ")
 			for (w = 1; w <= n; w++)
 				printf ",%.1f", median(ns[k, way[w]])
-			printf ",%.2f,%.2f\n", median(ratio[k, "stub"]), median(ratio[k, "jmp"])
+			printf ",%.2f,%.2f", median(ratio[k, "stub"]), median(ratio[k, "jmp"])
+			printf ",%d,%d\n", instructions[k, "hijack"], instructions[k, "stub"]
 		}
 	}' "$out/runs"
 } >"$csv"
 
-echo "Nanoseconds above a call that is not hooked ($cpu; of C-*: of the C code alone):"
+echo "Nanoseconds above a call that is not hooked, on $cpu."
+echo "C-*: of the C code alone; i-*: instructions above a call that is not hooked."
 sed 1d "$csv" | column -t -s ,
 say "figures: ${csv#"$ROOT/"}"
 [ -z "${KEEP:-}" ] || "$ROOT/scripts/results" native "$csv"

@@ -66,7 +66,6 @@ static noinline bool stub_hook_each(struct fgraph_ops **users, unsigned int nr,
 	unsigned long *place = stub_retp(regs), ret = *place;
 	struct fgraph_call call;
 
-	stub_complete_regs(regs, func);
 	fgraph_begin_call(&call, users, nr, func, regs);
 	call.kind = FGRAPH_FRAME | FGRAPH_STUB;
 	call.ret = stub_real_ret(call.st, place);
@@ -76,76 +75,101 @@ static noinline bool stub_hook_each(struct fgraph_ops **users, unsigned int nr,
 	return call.frame;
 }
 
-/* Like fgraph_hook_first(). Returns true if the return is wanted. */
-static __always_inline bool stub_hook_first(struct fgraph_ops *gops, unsigned long func,
-					    struct pt_regs *regs)
+/* What the fast path for one user has found out. */
+struct stub_call {
+	struct fgraph_stack	*st;
+	void			*top;
+	unsigned long		ret;
+	u32			calls;
+};
+
+/*
+ * May the fast path be taken: the call was not made by a tail call of a hooked function, and no
+ * callback runs on the stack, where @users records fit into the chunk?
+ */
+static __always_inline bool stub_is_simple(struct stub_call *call, struct pt_regs *regs,
+					   unsigned long users)
 {
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	unsigned long *retp = stub_retp(regs), ret = READ_ONCE(*retp), head;
-	fgraph_entry_t entryfunc = fgraph_entryfunc(gops);
+	unsigned long head;
+
+	call->st = READ_ONCE(current->fgraph_stack);
+	call->ret = READ_ONCE(*stub_retp(regs));
+	if (unlikely(!call->st || fgraph_is_hooked(call->ret) || stub_is_return(call->ret)))
+		return false;
+	call->top = READ_ONCE(call->st->top);
+	head = fgraph_head(call->top);
+	call->calls = (head & FGRAPH_CALLS_MASK) + FGRAPH_CALL;
+	return likely(fgraph_is_quiet(head) &&
+		      fgraph_stack_fits(call->top, users << FGRAPH_SLOT_SHIFT));
+}
+
+/*
+ * Like fgraph_hook_first(), for a user with an entry callback. Returns true if the return is
+ * wanted. Enables preemption.
+ *
+ * noinline: keeps stub_entered() from saving registers which a user without a callback does not
+ * need.
+ */
+static noinline bool stub_hook_asking(struct fgraph_site *site, struct fgraph_ops *gops,
+				      unsigned long func, struct pt_regs *regs)
+{
 	struct fgraph_frame *frame;
-	void *top;
-	u32 calls;
+	struct stub_call call;
+	bool wanted;
 
-	if (unlikely((gops->user.admit && !fgraph_admits_all()) || !st ||
-		     fgraph_is_hooked(ret) || stub_is_return(ret)))
-		return stub_hook_each(&gops, 1, func, regs);
-	top = READ_ONCE(st->top);
-	head = fgraph_head(top);
-	if (unlikely(!fgraph_is_quiet(head) || !fgraph_stack_fits(top, FGRAPH_SLOT)))
-		return stub_hook_each(&gops, 1, func, regs);
-	calls = (head & FGRAPH_CALLS_MASK) + FGRAPH_CALL;
-	frame = fgraph_stack_grow(st, top, FGRAPH_SLOT);
-	if (entryfunc)
-		fgraph_set_head(frame, fgraph_context() + FGRAPH_RESERVED + calls);
-	fgraph_fill_frame(frame, gops->user.tag, func, ret, retp);
-	if (entryfunc) {
-		bool wanted;
-
-		stub_complete_regs(regs, func);
-		wanted = fgraph_ask(gops, entryfunc, frame, frame->data, regs, NULL,
-				    fgraph_depth_of(calls));
-		fgraph_stack_settle(st, frame);
-		if (!wanted) {
-			fgraph_stack_drop_header(st, frame, (void *)frame - FGRAPH_SLOT);
-			return false;
-		}
+	stub_complete_regs(regs, func);
+	if (unlikely((gops->user.admit && !fgraph_admits_all()) ||
+		     !stub_is_simple(&call, regs, 1))) {
+		wanted = stub_hook_each(site->users, 1, func, regs);
+		preempt_enable_notrace();
+		return wanted;
 	}
-	fgraph_stack_commit(frame, FGRAPH_FRAME | FGRAPH_STUB | calls);
-	return true;
+	frame = fgraph_stack_grow(call.st, call.top, FGRAPH_SLOT);
+	fgraph_set_head(frame, fgraph_context() + FGRAPH_RESERVED + call.calls);
+	fgraph_fill_frame(frame, gops->user.tag, func, call.ret, stub_retp(regs));
+	wanted = fgraph_ask(gops, fgraph_entryfunc(gops), frame, frame->data, regs, NULL,
+			    fgraph_depth_of(call.calls));
+	fgraph_stack_settle(call.st, frame);
+	if (wanted)
+		fgraph_stack_commit(frame, FGRAPH_FRAME | FGRAPH_STUB | call.calls);
+	else
+		fgraph_stack_drop_header(call.st, frame, (void *)frame - FGRAPH_SLOT);
+	preempt_enable_notrace();
+	return wanted;
 }
 
 /* Like fgraph_hook_batch(), for as many users as fit into the chunk. */
-static __always_inline bool stub_hook_batch(struct fgraph_stack *st, void *top,
-					    unsigned long head, struct fgraph_ops **users,
+static __always_inline bool stub_hook_batch(struct stub_call *call, struct fgraph_ops **users,
 					    unsigned int nr, unsigned long func,
 					    struct pt_regs *regs)
 {
-	u32 calls = (head & FGRAPH_CALLS_MASK) + FGRAPH_CALL;
-	void *cover = fgraph_cover(st, top, nr, calls), *running = fgraph_get_running(st);
+	struct fgraph_stack *st = call->st;
+	void *top = call->top, *running = fgraph_get_running(st);
+	void *cover = fgraph_cover(st, top, nr, call->calls);
 	struct fgraph_entry *entry = cover - ((unsigned long)nr << FGRAPH_SLOT_SHIFT);
-	unsigned long *retp = stub_retp(regs), ret = READ_ONCE(*retp);
 	struct fgraph_told told __uninitialized;
 	struct fgraph_frame *frame = NULL;
 
-	fgraph_know_entry(&told, func, fgraph_depth_of(calls));
-	stub_complete_regs(regs, func);
+	fgraph_know_entry(&told, func, fgraph_depth_of(call->calls));
+	/* The first user that wants the return opens the frame, and the others join it. */
+	while (nr && !frame) {
+		struct fgraph_ops *gops = READ_ONCE(users[--nr]);
+
+		fgraph_fill_frame((void *)entry, gops->user.tag, func, call->ret, stub_retp(regs));
+		if (!fgraph_batch_ask(st, gops, entry, (void *)entry, regs, &told))
+			continue;
+		fgraph_stack_commit(entry, FGRAPH_FRAME | FGRAPH_STUB | call->calls);
+		top = entry++;
+		frame = top;
+	}
 	while (nr) {
 		struct fgraph_ops *gops = READ_ONCE(users[--nr]);
 
-		if (frame)
-			fgraph_fill_entry(entry, gops, frame);
-		else
-			fgraph_fill_frame((void *)entry, gops->user.tag, func, ret, retp);
-		if (!fgraph_batch_ask(st, gops, entry, frame ?: (void *)entry, regs, &told))
+		fgraph_fill_entry(entry, gops, frame);
+		if (!fgraph_batch_ask(st, gops, entry, frame, regs, &told))
 			continue;
-		if (frame) {
-			WRITE_ONCE(entry->older, top);
-			fgraph_stack_commit(entry, FGRAPH_ENTRY | FGRAPH_LINKED | calls);
-		} else {
-			fgraph_stack_commit(entry, FGRAPH_FRAME | FGRAPH_STUB | calls);
-			frame = (void *)entry;
-		}
+		WRITE_ONCE(entry->older, top);
+		fgraph_stack_commit(entry, FGRAPH_ENTRY | FGRAPH_LINKED | call->calls);
 		top = entry++;
 	}
 	fgraph_stack_settle(st, cover);
@@ -154,49 +178,69 @@ static __always_inline bool stub_hook_batch(struct fgraph_stack *st, void *top,
 	return frame;
 }
 
+/* Hook a call for a site of several users. Enables preemption. */
 static noinline bool stub_hook_site(struct fgraph_site *site, unsigned long func,
 				    struct pt_regs *regs)
 {
 	/* As in fgraph_hook_site(). */
 	unsigned int nr = smp_load_acquire(&site->nr);
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	unsigned long ret = READ_ONCE(*stub_retp(regs));
+	struct stub_call call;
+	bool wanted;
 
-	if (likely(READ_ONCE(site->simple) && st && fgraph_admits_all() &&
-		   !fgraph_is_hooked(ret) && !stub_is_return(ret))) {
-		void *top = READ_ONCE(st->top);
-		unsigned long head = fgraph_head(top);
+	stub_complete_regs(regs, func);
+	if (likely(READ_ONCE(site->simple) && fgraph_admits_all() &&
+		   stub_is_simple(&call, regs, nr + 1UL)))
+		wanted = stub_hook_batch(&call, site->users, nr, func, regs);
+	else
+		wanted = stub_hook_each(site->users, nr, func, regs);
+	preempt_enable_notrace();
+	return wanted;
+}
 
-		if (likely(fgraph_is_quiet(head) &&
-			   fgraph_stack_fits(top, (nr + 1UL) << FGRAPH_SLOT_SHIFT)))
-			return stub_hook_batch(st, top, head, site->users, nr, func, regs);
-	}
-	return stub_hook_each(site->users, nr, func, regs);
+/* The general path for one user. Enables preemption. */
+static noinline bool stub_hook_checked(struct fgraph_site *site, unsigned long func,
+				       struct pt_regs *regs)
+{
+	bool wanted;
+
+	stub_complete_regs(regs, func);
+	wanted = stub_hook_each(site->users, 1, func, regs);
+	preempt_enable_notrace();
+	return wanted;
 }
 
 /*
  * A stub begins: stub_enter calls this with the registers that it has saved, and its own return
  * address @at, which tells the stub. Returns true if the return is wanted.
+ *
+ * A user without an entry callback is served here.
  */
 __visible bool stub_entered(struct pt_regs *regs, unsigned long at)
 {
 	struct stub_record *rec = *(struct stub_record **)(at & -STUB_PAGE) +
 				  ((at & (STUB_PAGE - 1)) >> STUB_SHIFT);
+	struct fgraph_frame *frame;
 	struct fgraph_site *site;
+	struct stub_call call;
 	struct fgraph_ops *only;
-	bool wanted;
 
 	if (unlikely(!fgraph_retp_valid(stub_retp(regs))))
 		return false;
 	preempt_disable_notrace();
 	site = READ_ONCE(rec->site);
 	only = READ_ONCE(site->only);
-	if (only)
-		wanted = stub_hook_first(only, rec->ip, regs);
-	else
-		wanted = stub_hook_site(site, rec->ip, regs);
+	if (!only)
+		return stub_hook_site(site, rec->ip, regs);
+	if (fgraph_entryfunc(only))
+		return stub_hook_asking(site, only, rec->ip, regs);
+	if (unlikely((only->user.admit && !fgraph_admits_all()) ||
+		     !stub_is_simple(&call, regs, 1)))
+		return stub_hook_checked(site, rec->ip, regs);
+	frame = fgraph_stack_grow(call.st, call.top, FGRAPH_SLOT);
+	fgraph_fill_frame(frame, only->user.tag, rec->ip, call.ret, stub_retp(regs));
+	fgraph_stack_commit(frame, FGRAPH_FRAME | FGRAPH_STUB | call.calls);
 	preempt_enable_notrace();
-	return wanted;
+	return true;
 }
 
 /* Like fgraph_return_fast(), without the return address. Enables preemption. */
