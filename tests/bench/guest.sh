@@ -107,7 +107,7 @@ echo 1 >function_profile_enabled
 measure function_profile plain
 echo 0 >function_profile_enabled
 echo >set_ftrace_filter
-for r in r-event{,-arg,-duration,-caller,-depth,-entry,-discarded} f-event-arg \
+for r in r-event{,-arg,-duration,-entry,-discarded} f-event-arg \
 	f-event-return{,-arg,-duration,-entry}; do
 	if begin_event "$r"; then
 		measure "$r" plain

@@ -26,8 +26,6 @@ definition() {
 		return ;;
 	*-arg) value="n=\$arg1" ;;
 	*-duration | *-discarded) value="dur=\$duration" ;;
-	*-caller) value="from=\$caller" ;;
-	*-depth) value="depth=\$depth" ;;
 	*-entry) value="word=\$entry(+0(\$stack))" ;;
 	esac
 	echo "$kind:bench $place ret=\$retval $value"

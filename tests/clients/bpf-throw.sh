@@ -6,7 +6,7 @@
 
 n=2000
 version "$(uname -r)"
-chunks() { sed -n 's/^# in use: [0-9]* stacks, \([0-9]*\) chunks.*/\1/p' $T/fgraph_users; }
+chunks() { awk '$1 == "chunks" { print $2 }' $T/fgraph_memory; }
 
 # throw NAME: throws, then prints how many chunks of shadow stack that took. The program goes
 # on when its input is closed.

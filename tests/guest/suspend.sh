@@ -21,7 +21,7 @@ wait_until() { # COMMAND: fails if the command still fails after 30 s
 }
 
 memory() { # stacks, chunks and bytes in use; chunks and bytes in reserve
-	sed -n '$s/[^0-9]*\([0-9]\+\)[^0-9]*/\1 /gp' fgraph_users
+	awk '{ printf "%s ", $2 }' fgraph_memory
 }
 
 reserve() {
@@ -81,7 +81,7 @@ hooks_off() {
 	echo >dynamic_events
 	echo >trace
 	# shellcheck disable=SC2016
-	wait_until '[ "$(memory)" = "0 0 0 0 0 " ]' || complain "$1: memory is left: $(tail -n 1 fgraph_users)"
+	wait_until '[ "$(memory)" = "0 0 0 0 0 " ]' || complain "$1: memory is left: $(xargs <fgraph_memory)"
 }
 
 # One return probe on a function that runs while the interrupt controller is off.

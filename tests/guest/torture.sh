@@ -87,9 +87,9 @@ graphs() { # NAME: function_graph and the profiler of an instance that comes and
 		put $((n % 2 * 10)) "$d/tracing_thresh"
 		put '' "$d/set_graph_notrace"
 		head -n 200 "$d/trace" >/dev/null
-		if [ -e "$d/function_profile" ]; then
-			cat "$d/function_profile" >/dev/null
-			echo >"$d/function_profile"
+		if [ -e "$d/function_stats" ]; then
+			cat "$d/function_stats" >/dev/null
+			echo >"$d/function_stats"
 		fi
 		sleep 0.3
 		# Every other time with all of it on.
@@ -261,7 +261,7 @@ faults() { # makes allocations fail, of tasks that register users and of kworker
 put 600 /proc/sys/kernel/hung_task_timeout_secs
 
 rm -f /tmp/stop /tmp/{sleepers,printed,samples}.{seen,bad} /tmp/perf.err /tmp/no-faults
-before=$(tail -n 1 fgraph_users)
+before=$(xargs <fgraph_memory)
 read -ra args <<<"${TORTURE_ARGS:-callers=3}"
 modprobe fgraph_torture "${args[@]}" || exit 1
 # Print only warnings on the console: traces of all tasks take too long on a slow machine.
@@ -324,7 +324,7 @@ for i in sleepers printed samples; do
 	fi
 done
 for _ in $(seq 600); do
-	after=$(tail -n 1 fgraph_users)
+	after=$(xargs <fgraph_memory)
 	[ "$after" != "$before" ] || break
 	sleep 0.1
 done

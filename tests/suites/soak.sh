@@ -37,7 +37,7 @@ run() {
 	touch /tmp/stop
 	wait
 	echo nop >$T/current_tracer
-	cat /tmp/work[12] $T/fgraph_users $T/kprobe_profile
+	cat /tmp/work[12] $T/fgraph_users $T/fgraph_memory $T/kprobe_profile
 	rounds=$(awk '{ n += $3 } END { print n + 0 }' /tmp/work[12])
 	echo "$before hits and misses of events, $rounds rounds of work"
 	least 'the work goes on' "$rounds" 4

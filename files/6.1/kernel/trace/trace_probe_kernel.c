@@ -14,7 +14,6 @@
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
-#include "fgraph_internal.h"
 #include "trace_probe.h"
 #include "trace_probe_tmpl.h"
 #include "trace_probe_kernel.h"
@@ -120,12 +119,6 @@ static int process_fetch_insn(struct fetch_insn *code, void *data, void *dest, v
 #endif
 	case FETCH_OP_DURATION:
 		val = rec->duration;
-		break;
-	case FETCH_OP_CALLER:
-		val = rec->ret_ip;
-		break;
-	case FETCH_OP_DEPTH:
-		val = fgraph_depth();
 		break;
 	case FETCH_OP_ENTRY_VALUE:
 		val = rec->kept[code->param];

@@ -7,6 +7,8 @@
 #include <linux/fgraph_task.h>
 #include <linux/ftrace.h>
 
+struct seq_file;
+
 #ifdef CONFIG_FGRAPH
 #include "fgraph_port.h"
 #include "fgraph_reserve.h"
@@ -86,15 +88,15 @@ static __always_inline void *fgraph_find_parent_data(struct fgraph_ops *gops,
 
 /* fgraph_query.c */
 void fgraph_reap(struct fgraph_stack *st, void *dead_below);
-unsigned int fgraph_depth(void);
 
 /* fgraph.c: a function is entered */
 void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
 void fgraph_hook_several(struct fgraph_ops **users, unsigned int nr, bool simple,
 			 unsigned long func, struct ftrace_regs *fregs);
 void fgraph_miss(struct fgraph_ops *gops, enum fgraph_miss why);
-#else
-static inline unsigned int fgraph_depth(void) { return 0; }
+
+/* fgraph_tracefs.c */
+void fgraph_show_misses(struct seq_file *m, const struct fgraph_ops *gops);
 #endif /* CONFIG_FGRAPH */
 
 #endif /* _FGRAPH_INTERNAL_H */

@@ -57,26 +57,6 @@ void fgraph_abandon_calls(void *dead_below)
 }
 NOKPROBE_SYMBOL(fgraph_abandon_calls);
 
-/**
- * fgraph_depth() - how many hooked calls surround the one that returns?
- *
- * Calls of code that was interrupted count, too.
- *
- * Context: return callbacks.
- *
- * Return: the number of calls, 0 for the outermost one.
- */
-unsigned int fgraph_depth(void)
-{
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	unsigned long head = 0;
-
-	if (st)
-		fgraph_newest(READ_ONCE(st->top), &head);
-	return head ? fgraph_depth_of(head) : 0;
-}
-NOKPROBE_SYMBOL(fgraph_depth);
-
 /* The rare path of fgraph_ret_addr(); noinline: keeps it from saving registers for a call. */
 static noinline unsigned long search_ret_addr(struct task_struct *task, unsigned long *cursor,
 					      unsigned long *lowest, unsigned long *highest)

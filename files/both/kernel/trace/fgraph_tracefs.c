@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tracefs file fgraph_users: the users of fgraph, how many calls each has missed, and
- * how much memory shadow stacks take. In enabled_functions: the users of each function.
+ * The tracefs files fgraph_users, which has the users of fgraph and how many calls each has
+ * missed, and fgraph_memory, which has the memory of shadow stacks. In enabled_functions: the users
+ * of each function. In kprobe_profile: why a return event has missed calls.
  */
 #include <linux/fs.h>
 #include <linux/ftrace.h>
@@ -29,38 +30,85 @@ static void show_name(struct seq_file *m, const struct fgraph_ops *gops)
 	seq_printf(m, "%s %s", gops->user.kind ?: "other", name ?: "-");
 }
 
-static void show_user(struct seq_file *m, unsigned long id, struct fgraph_ops *gops)
+/* Returns the row of the first user at or behind *@pos, which is its id plus 1, or NULL. */
+static struct fgraph_row *users_find(loff_t *pos)
 {
-	seq_printf(m, "%lu ", id);
-	show_name(m, gops);
-	seq_printf(m, " %zu %lu %lu %lu\n", gops->data_size,
-		   fgraph_missed(gops, FGRAPH_MISS_MEMORY),
-		   fgraph_missed(gops, FGRAPH_MISS_NESTED), fgraph_missed(gops, FGRAPH_MISS_BPF));
-}
-
-static int fgraph_users_show(struct seq_file *m, void *v)
-{
-	struct fgraph_usage u;
 	struct fgraph_row *row;
-	unsigned long id;
 
-	seq_puts(m, "# id kind name data no-memory nested bpf-busy\n");
-
-	mutex_lock(&fgraph_mutex);
-	for (id = 0; id < FGRAPH_MAX_USERS; id++) {
-		if (!READ_ONCE(fgraph_table[id >> FGRAPH_PAGE_BITS]))
+	for (; *pos <= FGRAPH_MAX_USERS; ++*pos) {
+		if (!READ_ONCE(fgraph_table[(*pos - 1) >> FGRAPH_PAGE_BITS]))
 			break;
-		row = fgraph_row(id);
+		row = fgraph_row(*pos - 1);
 		/* The owner of a retired user, and the name, may be gone. */
 		if (row->gops && row->tag)
-			show_user(m, id, row->gops);
+			return row;
 	}
+	return NULL;
+}
+
+/* No user goes while lines are written. Between two reads of the file, users may come and go. */
+static void *users_start(struct seq_file *m, loff_t *pos)
+{
+	mutex_lock(&fgraph_mutex);
+	return *pos ? users_find(pos) : SEQ_START_TOKEN;
+}
+
+static void *users_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return users_find(pos);
+}
+
+static void users_stop(struct seq_file *m, void *v)
+{
 	mutex_unlock(&fgraph_mutex);
+}
+
+static int users_show(struct seq_file *m, void *v)
+{
+	struct fgraph_row *row = v;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_puts(m, "# id kind name data_size no_memory nested bpf_busy\n");
+		return 0;
+	}
+	seq_printf(m, "%lu ", row->tag & FGRAPH_ID_MASK);
+	show_name(m, row->gops);
+	seq_printf(m, " %zu %lu %lu %lu\n", row->gops->data_size,
+		   fgraph_missed(row->gops, FGRAPH_MISS_MEMORY),
+		   fgraph_missed(row->gops, FGRAPH_MISS_NESTED),
+		   fgraph_missed(row->gops, FGRAPH_MISS_BPF));
+	return 0;
+}
+
+static const struct seq_operations fgraph_users_seq_ops = {
+	.start	= users_start,
+	.next	= users_next,
+	.stop	= users_stop,
+	.show	= users_show,
+};
+
+static int fgraph_memory_show(struct seq_file *m, void *v)
+{
+	struct fgraph_usage u;
 
 	fgraph_usage(&u);
-	seq_printf(m, "# in use: %lu stacks, %lu chunks, %lu bytes; in reserve: %lu chunks, %lu bytes\n",
+	seq_printf(m, "stacks %lu\nchunks %lu\nbytes %lu\nreserve_chunks %lu\nreserve_bytes %lu\n",
 		   u.stacks, u.chunks, u.bytes, u.reserve_chunks, u.reserve_bytes);
 	return 0;
+}
+
+/**
+ * fgraph_show_misses() - print how many calls a user has missed, by cause
+ * @m:		the file kprobe_profile
+ * @gops:	the user of a return event
+ *
+ * Context: process.
+ */
+void fgraph_show_misses(struct seq_file *m, const struct fgraph_ops *gops)
+{
+	seq_printf(m, " %15lu %15lu %15lu", fgraph_missed(gops, FGRAPH_MISS_MEMORY),
+		   fgraph_missed(gops, FGRAPH_MISS_NESTED), fgraph_missed(gops, FGRAPH_MISS_BPF));
 }
 
 #ifdef CONFIG_FGRAPH_FTRACE
@@ -92,11 +140,25 @@ static int fgraph_users_open(struct inode *inode, struct file *file)
 {
 	int ret = tracing_check_open_get_tr(NULL);
 
-	return ret ?: single_open(file, fgraph_users_show, NULL);
+	return ret ?: seq_open(file, &fgraph_users_seq_ops);
 }
 
 static const struct file_operations fgraph_users_fops = {
 	.open		= fgraph_users_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= seq_release,
+};
+
+static int fgraph_memory_open(struct inode *inode, struct file *file)
+{
+	int ret = tracing_check_open_get_tr(NULL);
+
+	return ret ?: single_open(file, fgraph_memory_show, NULL);
+}
+
+static const struct file_operations fgraph_memory_fops = {
+	.open		= fgraph_memory_open,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
 	.release	= single_release,
@@ -104,9 +166,10 @@ static const struct file_operations fgraph_users_fops = {
 
 static __init int fgraph_tracefs_init(void)
 {
-	if (!tracing_init_dentry())
-		trace_create_file("fgraph_users", TRACE_MODE_READ, NULL, NULL,
-				  &fgraph_users_fops);
+	if (tracing_init_dentry())
+		return 0;
+	trace_create_file("fgraph_users", TRACE_MODE_READ, NULL, NULL, &fgraph_users_fops);
+	trace_create_file("fgraph_memory", TRACE_MODE_READ, NULL, NULL, &fgraph_memory_fops);
 	return 0;
 }
 fs_initcall(fgraph_tracefs_init);

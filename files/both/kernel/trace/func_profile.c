@@ -17,6 +17,7 @@
 #include <linux/hash.h>
 #include <linux/irq_work.h>
 #include <linux/kallsyms.h>
+#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/seq_file.h>
@@ -37,20 +38,16 @@
 /* How many free records a CPU has at first; fewer if the filter has fewer functions. */
 #define PROFILE_SPARE		2048
 
-/* Durations below 64 ns are in bucket 0, those from 2^(i + 5) ns on in bucket i. */
-#define PROFILE_FIRST_SHIFT	6
-#define PROFILE_BUCKETS		32
-
 /* How long calls of a function took, in nanoseconds. */
 struct profile_times {
+	/* How many calls have returned. */
+	unsigned long	calls;
 	u64		total;
 	/* The sum of the squares, in two words. */
 	u64		squares;
 	u64		squares_high;
 	u64		min;
 	u64		max;
-	/* How many calls there are of each size. */
-	unsigned long	buckets[PROFILE_BUCKETS];
 };
 
 /* A function on a CPU. */
@@ -60,7 +57,6 @@ struct profile_record {
 	/* How often it was called. */
 	unsigned long		hits;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	/* Of the calls that have returned. */
 	struct profile_times	times;
 #endif
 };
@@ -279,21 +275,16 @@ static __always_inline void profile_begin(struct func_profile *profile, unsigned
 	call->calltime = trace_clock_local();
 }
 
-static unsigned int profile_bucket_of(u64 time)
-{
-	return min(fls64(time >> PROFILE_FIRST_SHIFT), PROFILE_BUCKETS - 1);
-}
-
 static void profile_add_time(struct profile_times *times, u64 time)
 {
 	u64 square = time * time, squares = times->squares + square;
 
+	times->calls++;
 	times->total += time;
 	times->squares = squares;
 	times->squares_high += mul_u64_u64_shr(time, time, 64) + (squares < square);
 	times->min = min(times->min, time);
 	times->max = max(times->max, time);
-	times->buckets[profile_bucket_of(time)]++;
 }
 
 /* How long a call took that returns now. */
@@ -571,7 +562,7 @@ static const struct file_operations profile_enabled_fops = {
 };
 
 /*
- * The function_profile file: a line for each function, of all CPUs, as it was when the
+ * The function_stats file: a line for each function, of all CPUs, as it was when the
  * file was opened.
  */
 struct profile_line {
@@ -581,7 +572,7 @@ struct profile_line {
 };
 
 /**
- * struct profile_lines - what function_profile shows to one reader
+ * struct profile_lines - what function_stats shows to one reader
  * @nr:		the number of lines
  * @missed:	calls that were not counted
  * @thresh:	tracing_thresh: functions whose average is below are not shown
@@ -636,19 +627,16 @@ static void profile_add_record(struct profile_line *line, const struct profile_r
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	struct profile_times *sum = &line->times;
 	struct profile_times times;
-	int i;
 
 	/* data_race: a call that returns meanwhile may be in some of the sums only. */
 	data_race(times = rec->times);
+	sum->calls += times.calls;
 	sum->total += times.total;
 	sum->squares += times.squares;
 	sum->squares_high += times.squares_high + (sum->squares < times.squares);
 	sum->min = min(sum->min, times.min);
 	sum->max = max(sum->max, times.max);
-	for (i = 0; i < PROFILE_BUCKETS; i++) {
-		sum->buckets[i] += times.buckets[i];
-		line->hits += times.buckets[i];
-	}
+	line->hits = sum->calls;
 #else
 	line->hits += READ_ONCE(rec->hits);
 #endif
@@ -754,21 +742,21 @@ static void profile_show_name(struct seq_file *m, unsigned long ip)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*
- * The sample variance, in ns^2: (sum of squares - total^2 / n) / (n - 1). Squares that
- * fill more than one word lose their lowest bits; what does not fit is U64_MAX.
+ * The standard deviation of the sample, in ns: the square root of
+ * (sum of squares - total^2 / n) / (n - 1). Squares that fill more than one word lose their lowest
+ * bits.
  */
-static u64 profile_variance(const struct profile_times *times, unsigned long n)
+static u64 profile_stddev(const struct profile_times *times, unsigned long n)
 {
 	unsigned int shift = 0;
 	u64 squares, mean_part, total;
 
 	if (n < 2)
 		return 0;
+	/* Even, as half of it is for the root. */
 	if (times->squares_high)
 		shift = round_up(fls64(times->squares_high), 2);
-	if (shift >= 64)
-		return U64_MAX;
-	squares = times->squares >> shift;
+	squares = shift < 64 ? times->squares >> shift : 0;
 	if (shift)
 		squares |= times->squares_high << (64 - shift);
 	total = times->total >> (shift / 2);
@@ -780,30 +768,22 @@ static u64 profile_variance(const struct profile_times *times, unsigned long n)
 		return 0;
 	mean_part = mul_u64_u64_div_u64(total, total, n);
 	squares = squares > mean_part ? div64_ul(squares - mean_part, n - 1) : 0;
-	return squares > U64_MAX >> shift ? U64_MAX : squares << shift;
+	return (u64)int_sqrt64(squares) << (shift / 2);
 }
 
 static void profile_show_times(struct seq_file *m, const struct profile_line *line)
 {
 	const struct profile_times *times = &line->times;
-	char separator = ' ';
-	int i;
 
+	/* The minimum of a call that returned meanwhile may have been read before it was set. */
 	seq_printf(m, " %llu %llu %llu %llu %llu", times->total,
-		   div64_ul(times->total, line->hits), times->min, times->max,
-		   profile_variance(times, line->hits));
-	for (i = 0; i < PROFILE_BUCKETS; i++) {
-		if (!times->buckets[i])
-			continue;
-		seq_printf(m, "%c%llu:%lu", separator,
-			   i ? 1ULL << (i + PROFILE_FIRST_SHIFT - 1) : 0, times->buckets[i]);
-		separator = ',';
-	}
+		   div64_ul(times->total, line->hits), min(times->min, times->max), times->max,
+		   profile_stddev(times, line->hits));
 }
 
 static void profile_show_header(struct seq_file *m)
 {
-	seq_puts(m, "# function hits total average min max s^2 histogram\n");
+	seq_puts(m, "# function hits total average min max stddev\n");
 }
 #else
 static void profile_show_times(struct seq_file *m, const struct profile_line *line) { }
@@ -919,7 +899,7 @@ void func_profile_create_files(struct trace_array *tr, struct dentry *parent)
 		return;
 	trace_create_file("function_profile_enabled", TRACE_MODE_WRITE, parent, tr,
 			  &profile_enabled_fops);
-	trace_create_file("function_profile", TRACE_MODE_WRITE, parent, tr, &profile_fops);
+	trace_create_file("function_stats", TRACE_MODE_WRITE, parent, tr, &profile_fops);
 }
 
 /**
