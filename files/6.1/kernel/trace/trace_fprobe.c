@@ -62,6 +62,7 @@ static struct dyn_event_operations trace_fprobe_ops = {
  * @tpoint:	the tracepoint, if @started; may be in a module
  * @maxactive:	the number after "f", or 0. It is the size of a pool where fprobes need one
  * @kept_size:	bytes that are kept of each entry, for the return
+ * @unnamed:	its name was made of @place
  * @missed:	calls that were missed before @fp was registered the last time
  * @nhit:	calls that were recorded, for each CPU
  * @tp:		the probe
@@ -77,6 +78,7 @@ struct trace_fprobe {
 	struct tracepoint	*tpoint;
 	int			maxactive;
 	unsigned int		kept_size;
+	bool			unnamed;
 	unsigned long		missed;
 	unsigned long __percpu	*nhit;
 	struct trace_probe	tp;
@@ -437,6 +439,19 @@ static struct notifier_block trace_fprobe_module_nb = {
 	.notifier_call = trace_fprobe_module_callback,
 };
 
+/* A module comes, and may have the tracepoint that an event waits for. */
+static void start_on_new_tracepoint(struct trace_fprobe *tf)
+{
+	int ret;
+
+	if (!find_tracepoint(tf->place))
+		return;
+	ret = trace_fprobe_start(&tf->tp);
+	if (ret)
+		pr_warn("%s is not on tracepoint %s: %d\n", trace_probe_name(&tf->tp), tf->place,
+			ret);
+}
+
 /* The tracepoints of a module that comes can be used from now on. */
 static int trace_tracepoint_callback(struct notifier_block *nb, unsigned long val, void *data)
 {
@@ -450,7 +465,7 @@ static int trace_tracepoint_callback(struct notifier_block *nb, unsigned long va
 	for_each_dyn_event(pos) {
 		tf = to_trace_fprobe(pos);
 		if (tf && tf->is_tracepoint && trace_probe_is_enabled(&tf->tp))
-			trace_fprobe_start(&tf->tp);
+			start_on_new_tracepoint(tf);
 	}
 	mutex_unlock(&event_mutex);
 	return NOTIFY_DONE;
@@ -524,24 +539,47 @@ static int check_list(struct trace_fprobe *tf)
 }
 
 /*
- * Returns -ENOENT if the function is not there, or if ftrace cannot hook it or the stub of the
- * tracepoint. The tracepoint of a module may not be there yet.
+ * Can ftrace hook the stub of the tracepoint? Some are in files that are built without tracing.
+ * Returns 0, also for a tracepoint of a module that is not loaded; -ENOENT with the reason logged.
  */
-static int check_target(struct trace_fprobe *tf)
+static int check_stub(struct trace_fprobe *tf)
 {
 	struct tracepoint *tpoint;
+	int ret = 0;
 
-	if (tf->target)
-		return target_ip(tf) ? 0 : -ENOENT;
-	if (!tf->is_tracepoint)
-		return 0;
+	mutex_lock(&event_mutex);
 	tpoint = find_tracepoint(tf->place);
-	return !tpoint || ftrace_location((unsigned long)tpoint->probestub) ? 0 : -ENOENT;
+	if (tpoint && !ftrace_location((unsigned long)tpoint->probestub))
+		ret = -ENOENT;
+	mutex_unlock(&event_mutex);
+	if (ret) {
+		trace_probe_log_set_index(1);
+		trace_probe_log_err(0, NO_TRACED_STUB);
+	}
+	return ret;
 }
 
+/* Returns -ENOENT if the event is on one function, and that is not there or cannot be hooked. */
 static int check_probe(struct trace_fprobe *tf)
 {
-	return security_locked_down(LOCKDOWN_KPROBES) ?: update_args(tf) ?: check_target(tf);
+	int ret = security_locked_down(LOCKDOWN_KPROBES) ?: update_args(tf);
+
+	if (!ret && tf->target && !target_ip(tf))
+		ret = -ENOENT;
+	return ret;
+}
+
+/*
+ * The name that is made for an event does not tell all places apart: it may be cut. Do not add the
+ * event to one on another place without being asked. Returns 0, or -EEXIST with the reason logged.
+ */
+static int check_made_name(struct trace_fprobe *tf, struct trace_fprobe *old)
+{
+	if (!tf->unnamed || trace_fprobe_same_place(&tf->tp, &old->tp))
+		return 0;
+	trace_probe_log_set_index(0);
+	trace_probe_log_err(0, MADE_NAME_USED);
+	return -EEXIST;
 }
 
 /* Make a new event, or add to the one of that name. event_mutex is held. */
@@ -553,7 +591,8 @@ static int add_to_event(struct trace_fprobe *tf)
 
 	old = find_trace_fprobe(trace_probe_name(&tf->tp), trace_probe_group_name(&tf->tp));
 	if (old)
-		return trace_probe_append(&tf->tp, &old->tp, tf->is_return == old->is_return &&
+		return check_made_name(tf, old) ?:
+		       trace_probe_append(&tf->tp, &old->tp, tf->is_return == old->is_return &&
 					  tf->is_tracepoint == old->is_tracepoint,
 					  trace_fprobe_same_place);
 
@@ -657,6 +696,14 @@ static char *name_with_module(const char *name)
 	return kasprintf(GFP_KERNEL, "%s%s", prefix, name);
 }
 
+/* Is it an immediate string? What stands in that is text. */
+static bool is_text(const char *arg)
+{
+	const char *name_end = strchr(arg, '=');
+
+	return str_has_prefix(name_end ? name_end + 1 : arg, "\\\"");
+}
+
 /* Does an argument take the return value, so that the event must be at the return? */
 static bool uses_retval(int argc, const char **argv)
 {
@@ -664,6 +711,8 @@ static bool uses_retval(int argc, const char **argv)
 	int i;
 
 	for (i = 0; i < argc; i++) {
+		if (is_text(argv[i]))
+			continue;
 		for (p = argv[i]; (p = strstr(p, "$retval")); ) {
 			p += strlen("$retval");
 			if (!isalnum(*p) && *p != '_')
@@ -815,6 +864,7 @@ static struct trace_fprobe *alloc_trace_fprobe(struct fprobe_definition *def, in
 	tf->is_return = def->is_return;
 	tf->is_tracepoint = def->is_tracepoint;
 	tf->maxactive = def->maxactive;
+	tf->unnamed = def->name.event == def->name.event_buf;
 	swap(tf->place, def->place);
 	if (!tf->is_tracepoint)
 		swap(tf->target, def->symbol);
@@ -836,7 +886,9 @@ static int create_event(int argc, const char **argv, struct fprobe_definition *d
 
 	if (!tf)
 		return -ENOMEM;
-	if (!tf->is_tracepoint && !tf->target)
+	if (tf->is_tracepoint)
+		ret = check_stub(tf);
+	else if (!tf->target)
 		ret = check_list(tf);
 	if (!ret)
 		ret = traceprobe_parse_args(&tf->tp, tf->is_return, argc - 2, argv + 2, ctx);

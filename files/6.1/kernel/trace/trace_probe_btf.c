@@ -74,6 +74,17 @@ static bool btf_in_one_word(const struct trace_btf_walk *w)
 	return w->known && w->nr == 1 && !w->memory;
 }
 
+/*
+ * Has the parameter that the walk is at a word for $argN? Of a structure that is in two words, that
+ * is the first one, as for $retval.
+ */
+static bool btf_has_word(const struct trace_btf_walk *w)
+{
+	bool is_struct = btf_type_is_struct(btf_type_skip_modifiers(w->btf, w->type, NULL));
+
+	return w->known && !w->memory && w->nr && w->nr <= (is_struct ? TRACE_BTF_WORDS : 1);
+}
+
 /* Begin an expression with the parameter that the walk is at. @offs is the column for errors. */
 static int btf_use_param(struct traceprobe_parse_context *ctx, const struct trace_btf_walk *w,
 			 bool numbered, struct btf_expr *e, int offs)
@@ -84,8 +95,7 @@ static int btf_use_param(struct traceprobe_parse_context *ctx, const struct trac
 		trace_probe_log_err(offs, NOSUP_DAT_ARG);
 		return -EINVAL;
 	}
-	/* Of a structure that is in two words, $argN is the first, as $retval is. */
-	if (!w->known || w->memory || !w->nr || w->nr > (is_struct ? TRACE_BTF_WORDS : 1)) {
+	if (!btf_has_word(w)) {
 		trace_probe_log_err(offs, NO_WORD);
 		return -EINVAL;
 	}
@@ -286,6 +296,7 @@ static int btf_finish(struct btf_expr *e, struct traceprobe_parse_context *ctx)
 	ctx->is_signed = btf_is_signed(t);
 	ctx->bit_offset = 0;
 	ctx->bit_size = e->bit_size;
+	ctx->is_word = false;
 	if (!e->bit_size && !ctx->array && size > 0 && size <= sizeof(long))
 		ctx->bit_size = size * BITS_PER_BYTE;
 	if (!e->deref)
@@ -487,31 +498,57 @@ int traceprobe_parse_cast(char *type, char *members, struct traceprobe_parse_con
 	return ret;
 }
 
+/* Does BTF know where the word of $argN is? @nr is N. */
+static bool btf_knows_arg(struct traceprobe_parse_context *ctx, const char *nr)
+{
+	struct trace_btf_walk w = btf_walk_args(ctx);
+	unsigned int number;
+
+	if (kstrtouint(nr, 10, &number))
+		return false;
+	while (trace_btf_next_arg(&w)) {
+		/* Those of "..." have no types, but their places are known. */
+		if (!w.type && !w.lost && number >= w.number)
+			return true;
+		if (w.number == number)
+			return btf_has_word(&w);
+	}
+	return false;
+}
+
+/* Is the return value in one word, of which BTF knows the type? */
+static bool btf_knows_retval(struct traceprobe_parse_context *ctx)
+{
+	u32 type = ctx->func.proto->type;
+	int size = trace_btf_size(ctx->func.btf, type);
+
+	return size > 0 && size <= (int)sizeof(long) &&
+	       trace_btf_classify(ctx->func.btf, type) == TRACE_BTF_REGS;
+}
+
 /**
  * traceprobe_btf_knows() - does BTF know what a variable is?
  * @arg:	the variable, with its $
  * @ctx:	the context
  *
- * A kprobe event had $retval before events had types, and scripts ask for it whatever the function
- * is. There it is an untyped word, that of the register, if the function does not return one word.
+ * Kprobe events had $retval, and $argN at the entry, before events had types, and scripts ask for
+ * them whatever the function is. If BTF has no word for these, it is that of the register.
  *
  * Return: true for $argN and $retval of a function that BTF knows.
  */
 bool traceprobe_btf_knows(const char *arg, struct traceprobe_parse_context *ctx)
 {
-	const struct btf_type *proto;
-	int size;
+	bool is_retval = !strcmp(arg, "$retval");
 
-	if (str_has_prefix(arg, "$arg"))
-		return btf_proto(ctx);
-	if (strcmp(arg, "$retval"))
+	if ((!is_retval && !str_has_prefix(arg, "$arg")) || !btf_proto(ctx))
 		return false;
-	proto = btf_proto(ctx);
-	if (!proto || (ctx->flags & TPARG_FL_FPROBE))
-		return proto;
-	size = trace_btf_size(ctx->func.btf, proto->type);
-	return size > 0 && size <= (int)sizeof(long) &&
-	       trace_btf_classify(ctx->func.btf, proto->type) == TRACE_BTF_REGS;
+	if (ctx->flags & TPARG_FL_FPROBE)
+		return true;
+	if (is_retval)
+		return btf_knows_retval(ctx);
+	/* There was no $argN at the return. */
+	return (ctx->flags & TPARG_FL_RETURN) || ctx->entry_asked ||
+	       btf_knows_arg(ctx, arg + strlen("$arg"));
 }
 
 /**
@@ -520,21 +557,33 @@ bool traceprobe_btf_knows(const char *arg, struct traceprobe_parse_context *ctx)
  * @ctx:	the context, which gets the fetch instructions and the type of the expression
  * @offs:	column of @arg in the definition, for errors
  *
+ * $argN alone is a word without a type, and so is $retval in kprobe events, which have had both
+ * for longer than types.
+ *
  * Return: 0; -EINVAL, with the reason in the error log.
  */
 int traceprobe_parse_btf(char *arg, struct traceprobe_parse_context *ctx, int offs)
 {
 	struct btf_expr e = { .column = offs };
 	char *name = arg;
+	bool is_word = *arg == '$';
 	char op;
 	int ret;
 
 	ret = btf_split(&arg, &op, offs);
+	if (op || ((ctx->flags & TPARG_FL_FPROBE) && !strcmp(name, "$retval")))
+		is_word = false;
 	if (!ret)
 		ret = btf_begin(ctx, name, &e, op, offs);
 	if (!ret)
 		ret = btf_parse_members(ctx, &e, op, arg, offs + arg - name);
-	return ret ?: btf_finish(&e, ctx);
+	if (!ret)
+		ret = btf_finish(&e, ctx);
+	if (!ret && is_word) {
+		ctx->is_word = true;
+		ctx->bit_size = 0;
+	}
+	return ret;
 }
 
 /**
@@ -637,6 +686,20 @@ static int btf_list_args(struct traceprobe_parse_context *ctx, const char **to, 
 	return nr;
 }
 
+/* Returns N of "$argN" or "$argN:TYPE"; 0 for all else. */
+static unsigned int arg_number(const char *arg)
+{
+	const char *nr = arg + str_has_prefix(arg, "$arg");
+	size_t len = strcspn(nr, ":");
+	unsigned int number;
+	char digits[12];
+
+	if (nr == arg || len >= sizeof(digits))
+		return 0;
+	strscpy(digits, nr, len + 1);
+	return kstrtouint(digits, 10, &number) ? 0 : number;
+}
+
 /*
  * Copy an argument of the event. If it is $argN or $argN:TYPE, give it the name of the function's
  * parameter, also in place of $argN if possible. Returns NULL if there is no memory.
@@ -644,19 +707,19 @@ static int btf_list_args(struct traceprobe_parse_context *ctx, const char **to, 
 static const char *btf_copy_arg(struct traceprobe_parse_context *ctx, const char *arg)
 {
 	struct trace_btf_walk w = btf_walk_args(ctx);
-	unsigned int number;
+	unsigned int number = arg_number(arg);
 	const char *name;
-	int len;
 
-	if (sscanf(arg, "$arg%u%n", &number, &len) == 1 && (!arg[len] || arg[len] == ':')) {
-		while (trace_btf_next_arg(&w)) {
-			name = trace_btf_arg_name(&w);
-			if (w.number != number + ctx->hidden_params || !*name)
-				continue;
-			if (btf_in_one_word(&w))
-				return kasprintf(GFP_KERNEL, "%s%s", name, arg + len);
-			return kasprintf(GFP_KERNEL, "%s=%s", name, arg);
-		}
+	/* Kprobe events call the Nth argument of the event argN, as they did without BTF. */
+	if (!number || !(ctx->flags & TPARG_FL_FPROBE))
+		return kstrdup(arg, GFP_KERNEL);
+	while (trace_btf_next_arg(&w)) {
+		name = trace_btf_arg_name(&w);
+		if (w.number != number + ctx->hidden_params || !*name)
+			continue;
+		if (btf_in_one_word(&w))
+			return kasprintf(GFP_KERNEL, "%s%s", name, arg + strcspn(arg, ":"));
+		return kasprintf(GFP_KERNEL, "%s=%s", name, arg);
 	}
 	return kstrdup(arg, GFP_KERNEL);
 }
