@@ -75,7 +75,8 @@ set_arch() {
 	case $ARCH in
 	x86_64) CROSS=x86_64-linux-gnu- IMAGE=arch/x86/boot/bzImage ;;
 	arm64)  CROSS=aarch64-linux-gnu- IMAGE=arch/arm64/boot/Image ;;
-	*)      die "ARCH=$ARCH: not x86_64 or arm64" ;;
+	riscv)  CROSS=riscv64-linux-gnu- IMAGE=arch/riscv/boot/Image ;;
+	*)      die "ARCH=$ARCH: not x86_64, arm64 or riscv" ;;
 	esac
 	case $(uname -m)/$ARCH in
 	x86_64/x86_64|aarch64/arm64) CROSS='' ;;

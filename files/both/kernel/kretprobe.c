@@ -183,7 +183,7 @@ void kretprobe_remove(struct kretprobe *rp)
 	fgraph_user_remove(&rp->fgraph);
 }
 
-#ifdef CONFIG_FGRAPH_FTRACE
+#if defined(CONFIG_FGRAPH_FTRACE) && defined(CONFIG_HAVE_FGRAPH)
 /* The instruction pointer that a kprobe's handler sees, less the probe's address; in bytes. */
 #ifndef KPROBE_IP_OFFSET
 #define KPROBE_IP_OFFSET	0
@@ -310,4 +310,4 @@ void kretprobe_commit_later(struct kretprobe *rp, bool later)
 {
 	rp->commit_later = later;
 }
-#endif /* CONFIG_FGRAPH_FTRACE */
+#endif /* CONFIG_FGRAPH_FTRACE && CONFIG_HAVE_FGRAPH */

@@ -14,7 +14,8 @@ struct pt_regs;
 /* The number of bits of an address's hash, which finds the kprobes of the address. */
 #define KPROBE_HASH_BITS	6
 
-#if defined(CONFIG_KRETPROBE_ON_FGRAPH) && defined(CONFIG_FGRAPH_FTRACE)
+#if defined(CONFIG_KRETPROBE_ON_FGRAPH) && defined(CONFIG_FGRAPH_FTRACE) && \
+	defined(CONFIG_HAVE_FGRAPH)
 /* The second half of kprobe_table has the kretprobes that ftrace calls. */
 #define KPROBE_TABLE_SIZE	(2 * BIT(KPROBE_HASH_BITS))
 

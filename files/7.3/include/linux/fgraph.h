@@ -15,6 +15,7 @@
 #ifdef CONFIG_FGRAPH
 #include <asm/fgraph.h>
 
+#ifdef CONFIG_HAVE_FGRAPH
 /**
  * struct fgraph_regs - registers of a function that returns
  * @regs:	all registers if the call returned to the full trampoline, else a few, see
@@ -26,6 +27,17 @@
 struct fgraph_regs {
 	struct pt_regs	regs;
 };
+#else
+/**
+ * struct fgraph_regs - registers of a function that returns
+ * @fregs:	what the trampoline has saved, or NULL if that is nothing
+ * @full:	the same if the trampoline has saved all registers, else NULL
+ */
+struct fgraph_regs {
+	struct ftrace_regs	*fregs;
+	struct pt_regs		*full;
+};
+#endif
 
 void *fgraph_parent_data(struct fgraph_ops *gops,
 			 const struct fgraph_frame *frame);
@@ -59,7 +71,11 @@ static inline unsigned long fgraph_missed(const struct fgraph_ops *gops, enum fg
  */
 static __always_inline struct pt_regs *fgraph_get_regs(struct fgraph_regs *regs)
 {
+#ifdef CONFIG_HAVE_FGRAPH
 	return fgraph_regs_full(&regs->regs) ? &regs->regs : NULL;
+#else
+	return regs->full;
+#endif
 }
 
 /**
@@ -68,13 +84,23 @@ static __always_inline struct pt_regs *fgraph_get_regs(struct fgraph_regs *regs)
  *
  * Context: return callbacks.
  *
- * Return: the first return register.
+ * Return: the first return register; 0 if the architecture does not save it.
  */
 static __always_inline unsigned long fgraph_return_value(struct fgraph_regs *regs)
 {
+#if defined(CONFIG_HAVE_FGRAPH)
 	return fgraph_regs_value(&regs->regs);
+#else
+	if (regs->full)
+		return regs_return_value(regs->full);
+#if defined(CONFIG_FUNCTION_GRAPH_TRACER) && defined(CONFIG_HAVE_FUNCTION_GRAPH_FREGS)
+	return ftrace_regs_get_return_value(regs->fregs);
+#endif
+	return 0;
+#endif
 }
 
+#ifdef CONFIG_HAVE_FGRAPH
 /**
  * fgraph_return_value_high() - the upper half of a return value of two registers
  * @regs:	the registers that were passed to the return callback
@@ -87,6 +113,7 @@ static __always_inline unsigned long fgraph_return_value_high(struct fgraph_regs
 {
 	return fgraph_regs_value_high(&regs->regs);
 }
+#endif
 #endif /* CONFIG_FGRAPH */
 
 #endif /* _LINUX_FGRAPH_H */

@@ -129,7 +129,7 @@ int fgraph_call_entry_var(struct fgraph_ops *gops, const struct fgraph_frame *fr
 	struct fgraph_state *state = data;
 	struct fgraph_state *parent;
 	struct ftrace_graph_ent ent __uninitialized;
-	unsigned long word = 0;
+	u64 word = 0;
 	int wanted;
 
 	if (fgraph_graph_is_off())
@@ -138,7 +138,7 @@ int fgraph_call_entry_var(struct fgraph_ops *gops, const struct fgraph_frame *fr
 	if (parent) {
 		word = parent->word & ~FGRAPH_SIZE_MASK;
 		if (parent->word & FGRAPH_SIZE_MASK)
-			word += BIT(FGRAPH_DEPTH_SHIFT);
+			word += BIT_ULL(FGRAPH_DEPTH_SHIFT);
 	}
 	state->word = word;
 	ent.func = frame->func;
@@ -213,7 +213,7 @@ void *fgraph_reserve_data(int idx, int size_bytes)
 		return fgraph_too_large(idx, size) ? NULL : state;
 	if (fgraph_too_large(idx, size + sizeof(*state)) || state->word >> FGRAPH_SIZE_SHIFT)
 		return NULL;
-	state->word |= size << FGRAPH_SIZE_SHIFT;
+	state->word |= (u64)size << FGRAPH_SIZE_SHIFT;
 	return state->data;
 }
 
@@ -304,7 +304,7 @@ unsigned long *fgraph_get_task_var(struct fgraph_ops *gops)
 			return unused;
 		state = fgraph_data(rec, fgraph_head(rec));
 	}
-	return &state->word;
+	return fgraph_state_var(state);
 }
 
 /**

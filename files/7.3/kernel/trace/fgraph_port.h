@@ -16,9 +16,19 @@
  * Entry callbacks are passed a struct ftrace_regs. A kprobe's handler has a struct pt_regs
  * and casts, so what is behind the former must begin with the latter.
  */
-#ifdef CONFIG_FUNCTION_TRACER
+#if defined(CONFIG_FUNCTION_TRACER) && defined(CONFIG_HAVE_FGRAPH)
 static_assert(offsetof(struct __arch_ftrace_regs, regs) == 0);
 #endif
+
+/* The registers at return as retfunc() and exit handlers get them. */
+static __always_inline struct ftrace_regs *fgraph_as_ftrace_regs(struct fgraph_regs *regs)
+{
+#ifdef CONFIG_HAVE_FGRAPH
+	return (struct ftrace_regs *)regs;
+#else
+	return regs->fregs;
+#endif
+}
 
 /* The entry callback of a user, or NULL. */
 static __always_inline fgraph_entry_t fgraph_entryfunc(const struct fgraph_ops *gops)
@@ -33,13 +43,20 @@ static __always_inline fgraph_return_t fgraph_retfunc(const struct fgraph_ops *g
 	return gops->on_return;
 }
 
+/* Where an unsigned long is within &fgraph_state.word that has its bits 0 to 31 */
+#if BITS_PER_LONG == 32 && defined(__BIG_ENDIAN)
+#define FGRAPH_VAR_OFFSET	1
+#else
+#define FGRAPH_VAR_OFFSET	0
+#endif
+
 /*
  * Bits of &fgraph_state.word. Bits 0 to 31 belong to the user: fgraph_get_task_var(). A depth of
  * more than 65535 calls starts at 0 again.
  */
 #define FGRAPH_DEPTH_SHIFT	32
 #define FGRAPH_SIZE_SHIFT	48
-#define FGRAPH_SIZE_MASK	GENMASK(63, FGRAPH_SIZE_SHIFT)
+#define FGRAPH_SIZE_MASK	GENMASK_ULL(63, FGRAPH_SIZE_SHIFT)
 
 /**
  * struct fgraph_state - private data of a user with entryfunc(), unless it is
@@ -50,11 +67,22 @@ static __always_inline fgraph_return_t fgraph_retfunc(const struct fgraph_ops *g
  * @data:	what fgraph_reserve_data() gives
  */
 struct fgraph_state {
-	unsigned long	word;
+	u64		word;
 	unsigned long	data[];
 };
 
-static __always_inline unsigned int fgraph_state_depth(unsigned long word)
+/* The word that fgraph_get_task_var() gives. */
+static __always_inline unsigned long *fgraph_state_var(struct fgraph_state *state)
+{
+	return (unsigned long *)&state->word + FGRAPH_VAR_OFFSET;
+}
+
+static __always_inline struct fgraph_state *fgraph_state_of_var(unsigned long *task_var)
+{
+	return container_of((u64 *)(task_var - FGRAPH_VAR_OFFSET), struct fgraph_state, word);
+}
+
+static __always_inline unsigned int fgraph_state_depth(u64 word)
 {
 	return (u16)(word >> FGRAPH_DEPTH_SHIFT);
 }
@@ -68,9 +96,9 @@ static __always_inline void *fgraph_reserve_with_var(struct fgraph_ops *gops,
 						     unsigned long *task_var,
 						     unsigned long size_bytes)
 {
-	struct fgraph_state *state = container_of(task_var, struct fgraph_state, word);
+	struct fgraph_state *state = fgraph_state_of_var(task_var);
 
-	state->word |= size_bytes << FGRAPH_SIZE_SHIFT;
+	state->word |= (u64)size_bytes << FGRAPH_SIZE_SHIFT;
 	return state->data;
 }
 
@@ -78,7 +106,7 @@ static __always_inline void *fgraph_reserve_with_var(struct fgraph_ops *gops,
 static __always_inline void *fgraph_retrieve_with_var(struct fgraph_ops *gops,
 						      unsigned long *task_var, int *size_bytes)
 {
-	struct fgraph_state *state = container_of(task_var, struct fgraph_state, word);
+	struct fgraph_state *state = fgraph_state_of_var(task_var);
 
 	*size_bytes = state->word >> FGRAPH_SIZE_SHIFT;
 	return *size_bytes ? state->data : NULL;
@@ -165,7 +193,7 @@ static __always_inline void fgraph_call_retfunc(struct fgraph_ops *gops,
 	ret->retval = fgraph_return_value(regs);
 #endif
 	ret->overrun = fgraph_missed(gops, FGRAPH_MISS_MEMORY);
-	gops->retfunc(ret, gops, (struct ftrace_regs *)regs);
+	gops->retfunc(ret, gops, fgraph_as_ftrace_regs(regs));
 }
 #else
 struct fgraph_told {
@@ -270,16 +298,29 @@ static inline unsigned long fgraph_listed_function(const struct fgraph_ops *gops
 /* Add a function to a filter. 0, or -ENOMEM. */
 #define fgraph_hash_add(hash, ip)	(add_ftrace_hash_entry_direct(hash, ip, 0) ? 0 : -ENOMEM)
 
+#ifdef CONFIG_HAVE_FGRAPH
 /* The registers at entry that ftrace passes. */
 #define fgraph_entry_regs(fregs)	((struct pt_regs *)arch_ftrace_regs(fregs))
+
+/* What callbacks get if the full trampoline has saved @full. */
+#define FGRAPH_REGS_OF_FULL(full)	container_of(full, struct fgraph_regs, regs)
+#endif
 
 /* Complete the registers at return before callbacks see them. */
 static __always_inline void fgraph_complete_regs(struct fgraph_regs *regs, unsigned long ret)
 {
+#ifdef CONFIG_HAVE_FGRAPH
 	fgraph_fixup_regs(&regs->regs, ret);
+#else
+#ifdef CONFIG_KRETPROBE_ON_FGRAPH
+	if (regs->full)
+		fgraph_fixup_regs(regs->full, ret);
+#endif
+#if defined(CONFIG_FUNCTION_GRAPH_TRACER) && defined(CONFIG_HAVE_FUNCTION_GRAPH_FREGS)
+	if (regs->fregs)
+		ftrace_regs_set_instruction_pointer(regs->fregs, ret);
+#endif
+#endif
 }
-
-/* What callbacks get if the full trampoline has saved @full. */
-#define FGRAPH_REGS_OF_FULL(full)	container_of(full, struct fgraph_regs, regs)
 
 #endif /* _FGRAPH_PORT_H */

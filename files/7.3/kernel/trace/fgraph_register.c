@@ -176,7 +176,8 @@ static int fgraph_register(struct fgraph_ops *gops)
  *
  * Context: process. May sleep.
  *
- * Return: 0; -EINVAL for a user that is &fgraph_ops.task_var and also &fgraph_ops.stateless, or
+ * Return: 0; -EOPNOTSUPP if the user has FGRAPH_FULL_REGS and the architecture has no trampolines
+ * of its own for fgraph; -EINVAL for a user that is &fgraph_ops.task_var and also &fgraph_ops.stateless, or
  * wants more than 120 bytes of data; the errors of fgraph_user_add() and of
  * register_ftrace_function().
  */
@@ -184,6 +185,9 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 {
 	int ret;
 
+	/* There, kretprobes alone return to a trampoline that saves all registers. */
+	if (!IS_ENABLED(CONFIG_HAVE_FGRAPH) && (gops->flags & FGRAPH_FULL_REGS))
+		return -EOPNOTSUPP;
 	/* The word is part of the data. */
 	if (gops->task_var && (gops->stateless || gops->data_size > FGRAPH_VAR_DATA))
 		return -EINVAL;

@@ -77,7 +77,7 @@ static void fprobe_hook_return(struct fgraph_ops *gops, const struct fgraph_fram
 	}
 	fp = fprobe_of(gops);
 	if (fp)
-		fp->exit_handler(fp, frame->func, frame->ret, (struct ftrace_regs *)regs,
+		fp->exit_handler(fp, frame->func, frame->ret, fgraph_as_ftrace_regs(regs),
 				 fp->entry_data_size ? data : NULL);
 }
 NOKPROBE_SYMBOL(fprobe_hook_return);

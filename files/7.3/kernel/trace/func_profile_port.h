@@ -88,11 +88,6 @@ static int profile_register(struct func_profile *profile)
 static void profile_unregister(struct func_profile *profile)
 {
 	unregister_ftrace_graph(&profile->gops);
-	/* fgraph waits for callbacks, and fgraph_array.c does not. */
-	if (!IS_ENABLED(CONFIG_FGRAPH)) {
-		synchronize_rcu_tasks_rude();
-		synchronize_rcu();
-	}
 	trace_graph_sleep_put(profile->tr);
 }
 

@@ -19,6 +19,13 @@ struct fgraph_row;
 struct ftrace_regs;
 
 #ifdef CONFIG_FGRAPH
+/* The unit of shadow stacks, in bytes: see fgraph_stack.h. */
+#define FGRAPH_SLOT_SHIFT	6
+#define FGRAPH_SLOT		BIT(FGRAPH_SLOT_SHIFT)
+
+/* Private data of a call that need no slot of their own, in words. */
+#define FGRAPH_HEADER_WORDS	(BITS_PER_LONG == 64 ? 3 : 8)
+
 /**
  * struct fgraph_frame - one hooked call, as its users see it
  * @head:	private: kind, flags and size of the record
@@ -34,11 +41,11 @@ struct ftrace_regs;
  */
 struct fgraph_frame {
 	unsigned long	head;
-	unsigned long	tag;
+	aligned_u64	tag;
 	unsigned long	func;
 	unsigned long	ret;
 	unsigned long	*retp;
-	unsigned long	data[3];
+	unsigned long	data[FGRAPH_HEADER_WORDS] __aligned(8);
 };
 
 /*
@@ -135,7 +142,7 @@ enum fgraph_miss {
  * @missed:	how many calls the user has missed, by enum fgraph_miss
  */
 struct fgraph_user {
-	unsigned long		tag;
+	u64			tag;
 #ifdef CONFIG_FGRAPH
 	struct fgraph_row	*row;
 	unsigned int		slots;

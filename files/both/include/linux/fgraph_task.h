@@ -22,6 +22,11 @@ unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
 			      unsigned long addr, unsigned long *lowest,
 			      unsigned long *highest);
 
+/* The address that a function returns to, if that is where @func is. */
+#ifndef FGRAPH_ADDRESS
+#define FGRAPH_ADDRESS(func)	((unsigned long)(func))
+#endif
+
 /**
  * fgraph_is_trampoline() - is a return address that of a trampoline of fgraph?
  * @addr:	a return address as found on a machine stack
@@ -34,8 +39,8 @@ unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
 static __always_inline bool fgraph_is_trampoline(unsigned long addr)
 {
 	/* FGRAPH_TRAMPOLINE_SPAN explains why this is a range. */
-	return addr - (unsigned long)fgraph_trampoline_light <= FGRAPH_TRAMPOLINE_SPAN ||
-	       addr - (unsigned long)fgraph_trampoline_full <= FGRAPH_TRAMPOLINE_SPAN;
+	return addr - FGRAPH_ADDRESS(fgraph_trampoline_light) <= FGRAPH_TRAMPOLINE_SPAN ||
+	       addr - FGRAPH_ADDRESS(fgraph_trampoline_full) <= FGRAPH_TRAMPOLINE_SPAN;
 }
 
 /**

@@ -49,8 +49,8 @@ NOKPROBE_SYMBOL(fgraph_frame_at);
 static bool fgraph_frame_has_any(const struct fgraph_call *call, struct fgraph_frame *frame)
 {
 	struct fgraph_entry *rec = READ_ONCE(call->st->top);
-	unsigned long tag, last = 0;
 	unsigned int i = 0;
+	u64 tag, last = 0;
 
 	for (;; rec = fgraph_older(rec)) {
 		if (!fgraph_is_entry_of(rec, frame))
@@ -83,12 +83,12 @@ static bool fgraph_join_or_open(struct fgraph_call *call, struct fgraph_ops *gop
 {
 	struct fgraph_frame *frame;
 
-	call->ret = READ_ONCE(*fgraph_entry_place(call->regs));
+	call->ret = READ_ONCE(*call->place);
 	if (!fgraph_is_trampoline(call->ret)) {
 		call->kind = FGRAPH_FRAME;
 		return true;
 	}
-	frame = fgraph_frame_at(call->st, fgraph_retp(call->regs));
+	frame = fgraph_frame_at(call->st, call->retp);
 	/* Without a frame the real return address is not known. */
 	if (WARN_ON_ONCE(!frame))
 		return false;
@@ -145,7 +145,8 @@ static noinline void fgraph_hook_slow(struct fgraph_call *call, struct fgraph_op
 		}
 		rec = fgraph_stack_reserve(st, call->top, slots, FGRAPH_ELSEWHERE |
 					   fgraph_context_within(head) |
-					   (u32)(call->calls + (call->frame ? 0 : FGRAPH_CALL)));
+					   (call->frame ? call->calls :
+					    fgraph_one_more_call(call->calls)));
 	}
 	if (unlikely(!rec)) {
 		fgraph_miss(gops, FGRAPH_MISS_MEMORY);
@@ -169,12 +170,13 @@ NOKPROBE_SYMBOL(fgraph_hook_slow);
  * when a function is entered. Places below the function's own are dead. A frame of its own
  * place is left over from an abandoned call, unless the return address is a trampoline.
  */
-static void *fgraph_dead_below(struct pt_regs *regs)
+static void *fgraph_dead_below(const struct fgraph_call *call)
 {
-	return fgraph_retp(regs) + !fgraph_is_trampoline(*fgraph_entry_place(regs));
+	return call->retp + !fgraph_is_trampoline(*call->place);
 }
 NOKPROBE_SYMBOL(fgraph_dead_below);
 
+#ifdef CONFIG_KRETPROBE_ON_FGRAPH
 /**
  * fgraph_hook() - hook the return of a call for one user, without ftrace
  * @gops:	the user, registered
@@ -195,8 +197,10 @@ void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *re
 	struct fgraph_call call;
 	void *dead_below;
 
-	if (likely(fgraph_is_simple(gops)) && fgraph_hook_first(gops, func, regs))
+	if (likely(fgraph_is_simple(gops)) &&
+	    fgraph_hook_first(gops, func, fgraph_entry_place(regs), fgraph_retp(regs), regs))
 		return;
+	fgraph_begin_call(&call, &gops, 1, func, fgraph_entry_place(regs), fgraph_retp(regs), regs);
 	/*
 	 * The functions that led here from the kprobe may be hooked by ftrace. Their calls
 	 * are alive, so only what is below this stack frame is dead.
@@ -204,13 +208,13 @@ void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *re
 	if (IS_ENABLED(CONFIG_FUNCTION_TRACER))
 		dead_below = __builtin_frame_address(0);
 	else
-		dead_below = fgraph_dead_below(regs);
-	fgraph_begin_call(&call, &gops, 1, func, regs);
+		dead_below = fgraph_dead_below(&call);
 	fgraph_hook_slow(&call, gops, dead_below);
 }
 NOKPROBE_SYMBOL(fgraph_hook);
+#endif
 
-#ifdef CONFIG_FGRAPH_FTRACE
+#if defined(CONFIG_FGRAPH_FTRACE) || defined(CONFIG_FUNCTION_GRAPH_TRACER)
 /*
  * Hook a call for one of its users where the fast path does not apply: the user may have data that
  * exceed a slot or may not be called here, the call may be hooked, or a callback may run.
@@ -222,7 +226,7 @@ static __always_inline void fgraph_hook_user(struct fgraph_call *call, struct fg
 	if (call->st && fgraph_recursion(call->st))
 		fgraph_miss(gops, FGRAPH_MISS_NESTED);
 	else
-		fgraph_hook_slow(call, gops, fgraph_dead_below(call->regs));
+		fgraph_hook_slow(call, gops, fgraph_dead_below(call));
 }
 
 /* Hook a call for one of its users. For fgraph_ftrace.c, which chooses the users. */
@@ -232,12 +236,13 @@ void fgraph_hook_next(struct fgraph_call *call, struct fgraph_ops *gops)
 }
 NOKPROBE_SYMBOL(fgraph_hook_next);
 
+#ifdef CONFIG_HAVE_FGRAPH
 /* Hook a call that has one user, where the fast path does not apply. */
 void fgraph_hook_checked(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs)
 {
 	struct fgraph_call call;
 
-	fgraph_begin_call(&call, &gops, 1, func, regs);
+	fgraph_begin_call(&call, &gops, 1, func, fgraph_entry_place(regs), fgraph_retp(regs), regs);
 	fgraph_hook_user(&call, gops);
 }
 NOKPROBE_SYMBOL(fgraph_hook_checked);
@@ -248,7 +253,8 @@ static noinline void fgraph_hook_each(struct fgraph_ops **users, unsigned int nr
 {
 	struct fgraph_call call;
 
-	fgraph_begin_call(&call, users, nr, func, regs);
+	fgraph_begin_call(&call, users, nr, func, fgraph_entry_place(regs), fgraph_retp(regs),
+			  regs);
 	while (nr)
 		fgraph_hook_user(&call, READ_ONCE(users[--nr]));
 }
@@ -315,7 +321,7 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 					      unsigned int nr, unsigned long func,
 					      struct pt_regs *regs)
 {
-	u32 calls = (head & FGRAPH_CALLS_MASK) + FGRAPH_CALL;
+	u32 calls = fgraph_one_more_call(head & FGRAPH_CALLS_MASK);
 	void *running = fgraph_get_running(st);
 	struct fgraph_told told __uninitialized;
 	struct fgraph_frame *frame = NULL;
@@ -362,7 +368,7 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 	} while (unlikely(nr));
 	fgraph_set_running(st, running);
 	if (likely(frame))
-		fgraph_set_trampoline(regs, flags, false);
+		fgraph_set_trampoline(fgraph_entry_place(regs), flags, false);
 	/* There was no memory for a batch of the others, but there may be for some of them. */
 	if (unlikely(nr))
 		fgraph_hook_each(users, nr, func, regs);
@@ -400,7 +406,8 @@ void fgraph_hook_several(struct fgraph_ops **users, unsigned int nr, bool simple
 	fgraph_hook_each(users, nr, func, regs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_several);
-#endif /* CONFIG_FGRAPH_FTRACE */
+#endif /* CONFIG_HAVE_FGRAPH */
+#endif /* CONFIG_FGRAPH_FTRACE || CONFIG_FUNCTION_GRAPH_TRACER */
 
 /*
  * Find the user of a record, unless it was unregistered since. If the row has the tag, the user
@@ -408,10 +415,10 @@ NOKPROBE_SYMBOL(fgraph_hook_several);
  * before @row->gops: a record has got the tag from the user, after fgraph_take_row() had written
  * the row.
  */
-static __always_inline bool fgraph_user(struct fgraph_row *row, unsigned long tag,
+static __always_inline bool fgraph_user(struct fgraph_row *row, u64 tag,
 					struct fgraph_ops **gops)
 {
-	if (unlikely(READ_ONCE(row->tag) != tag))
+	if (unlikely(fgraph_row_tag(row) != tag))
 		return false;
 	*gops = row->gops;
 	return true;
@@ -420,7 +427,7 @@ static __always_inline bool fgraph_user(struct fgraph_row *row, unsigned long ta
 /* The user of a frame, or NULL if it was unregistered since. */
 static __always_inline struct fgraph_ops *fgraph_frame_user(struct fgraph_frame *frame)
 {
-	unsigned long tag = READ_ONCE(frame->tag);
+	u64 tag = READ_ONCE(frame->tag);
 	struct fgraph_ops *gops;
 
 	return fgraph_user(fgraph_row(tag & FGRAPH_ID_MASK), tag, &gops) ? gops : NULL;
@@ -504,7 +511,7 @@ static __always_inline bool fgraph_return_steps(struct fgraph_stack *st, void *t
 	 * After a tail call it finds that of the older call of this place.
 	 */
 	if (!tail)
-		WRITE_ONCE(*fgraph_record_place(READ_ONCE(frame->retp)), READ_ONCE(frame->ret));
+		fgraph_restore(READ_ONCE(frame->retp), READ_ONCE(frame->ret));
 	barrier();
 	fgraph_stack_settle(st, top);
 	return gone;
@@ -632,9 +639,11 @@ __visible unsigned long fgraph_return_light(unsigned long *retp, struct fgraph_r
 }
 NOKPROBE_SYMBOL(fgraph_return_light);
 
+#ifdef CONFIG_HAVE_FGRAPH
 /* Called by the full trampoline, with all registers. */
 __visible unsigned long fgraph_return_full(struct pt_regs *regs)
 {
 	return fgraph_return(fgraph_full_retp(regs), FGRAPH_REGS_OF_FULL(regs));
 }
 NOKPROBE_SYMBOL(fgraph_return_full);
+#endif

@@ -10,22 +10,14 @@
 
 #include "fgraph_internal.h"
 
-/*
- * The kind of context: 0 for a task, 1 for a softirq, 2 for an interrupt, 3 for an NMI.
- * Nested NMIs are not told apart: a breakpoint in a function that a callback calls counts
- * as an NMI, so recursion would never be noticed.
- */
-static unsigned int fgraph_level(unsigned long context)
+/* The kind of context that the bits FGRAPH_CONTEXT of a header say. */
+static unsigned int fgraph_level_of(unsigned long context)
 {
 	unsigned int count = context >> FGRAPH_COUNT_SHIFT;
 
-	if (count & NMI_MASK)
-		return 3;
-	if (count & HARDIRQ_MASK)
-		return 2;
-	return !!(count & SOFTIRQ_OFFSET);
+	return BITS_PER_LONG == 64 ? fgraph_level(count) : count;
 }
-NOKPROBE_SYMBOL(fgraph_level);
+NOKPROBE_SYMBOL(fgraph_level_of);
 
 /**
  * fgraph_context_within() - what a new header says while a callback runs in its record
@@ -40,7 +32,7 @@ unsigned long fgraph_context_within(unsigned long above)
 {
 	unsigned long context = fgraph_context();
 
-	if ((above & FGRAPH_INSIDE) && fgraph_level(above) == fgraph_level(context))
+	if ((above & FGRAPH_INSIDE) && fgraph_level_of(above) == fgraph_level_of(context))
 		context |= FGRAPH_NESTED;
 	return context;
 }

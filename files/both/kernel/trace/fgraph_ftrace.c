@@ -55,8 +55,10 @@
  */
 #define FGRAPH_SITE_FUNCTIONS	1024
 
+#ifdef CONFIG_HAVE_FGRAPH
 /* How many wide users can be hooked in one batch. More users do not take the fast path. */
 #define FGRAPH_WIDE_AT_ONCE	8
+#endif
 
 /* Links memory that readers may still use, until it is freed. First member of its object. */
 struct fgraph_old {
@@ -122,10 +124,13 @@ static struct fgraph_site_table fgraph_no_sites = {
 /* The list of wide users while there are none. */
 static struct fgraph_site fgraph_no_wide = { .look_up = true };
 
+#ifdef CONFIG_HAVE_FGRAPH
 static void fgraph_ftrace_light(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *op, struct ftrace_regs *fregs);
 static void fgraph_ftrace_regs(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *op, struct ftrace_regs *fregs);
+
+#endif
 
 /**
  * struct fgraph_dispatcher - an ops that ftrace calls, and the users that it calls in turn
@@ -141,8 +146,12 @@ struct fgraph_dispatcher {
 	bool				dirty;
 };
 
-/* The second one is for the users that need all registers at entry. */
-static struct fgraph_dispatcher fgraph_dispatchers[2] = {
+/*
+ * The second one is for the users that need all registers at entry. Where the architecture calls
+ * function_graph_enter_regs(), there is only the first one.
+ */
+static struct fgraph_dispatcher fgraph_dispatchers[] = {
+#ifdef CONFIG_HAVE_FGRAPH
 	{
 		.ops.func = fgraph_ftrace_light,
 		.sites = RCU_INITIALIZER(&fgraph_no_sites),
@@ -154,12 +163,21 @@ static struct fgraph_dispatcher fgraph_dispatchers[2] = {
 		.sites = RCU_INITIALIZER(&fgraph_no_sites),
 		.wide = RCU_INITIALIZER(&fgraph_no_wide),
 	},
+#else
+	{
+		.ops.func = ftrace_graph_func,
+		.ops.flags = FTRACE_OPS_GRAPH_STUB,
+		.ops.trampoline = FTRACE_GRAPH_TRAMP_ADDR,
+		.sites = RCU_INITIALIZER(&fgraph_no_sites),
+		.wide = RCU_INITIALIZER(&fgraph_no_wide),
+	},
+#endif
 };
 
 /* The dispatcher after @d, or NULL. */
 static struct fgraph_dispatcher *fgraph_next_dispatcher(struct fgraph_dispatcher *d)
 {
-	return d == fgraph_dispatchers ? d + 1 : NULL;
+	return ++d < fgraph_dispatchers + ARRAY_SIZE(fgraph_dispatchers) ? d : NULL;
 }
 
 /* How many users have &fgraph_user.needs_enabled. */
@@ -171,7 +189,8 @@ static struct fgraph_old *fgraph_old_memory;
 
 static struct fgraph_dispatcher *fgraph_dispatcher_of(const struct fgraph_ops *gops)
 {
-	return &fgraph_dispatchers[!!(gops->flags & FGRAPH_ENTRY_REGS)];
+	return &fgraph_dispatchers[IS_ENABLED(CONFIG_HAVE_FGRAPH) &&
+				   (gops->flags & FGRAPH_ENTRY_REGS)];
 }
 
 static int fgraph_refuse(struct fgraph_ops *gops, const struct fgraph_frame *frame,
@@ -194,7 +213,7 @@ static struct fgraph_ops fgraph_nobody = { FGRAPH_CALLBACKS(fgraph_refuse, fgrap
 static __always_inline struct fgraph_site_slot *
 fgraph_first_slot(struct fgraph_site_table *table, unsigned long ip)
 {
-	BUILD_BUG_ON(sizeof(struct fgraph_site_slot) != 16);
+	BUILD_BUG_ON(!is_power_of_2(sizeof(struct fgraph_site_slot)));
 	return (void *)table->slots + (ip & table->mask);
 }
 
@@ -242,6 +261,7 @@ static __always_inline struct fgraph_ops *fgraph_next_wide(struct fgraph_ops **u
 	return NULL;
 }
 
+#ifdef CONFIG_HAVE_FGRAPH
 /* Hook a call for those users whose filter has the function, like fgraph_hook_several(). */
 static void fgraph_hook_wide(struct fgraph_ops **users, unsigned int nr, bool simple,
 			     unsigned long ip, struct ftrace_regs *fregs)
@@ -260,7 +280,7 @@ static void fgraph_hook_wide(struct fgraph_ops **users, unsigned int nr, bool si
 		if (likely(!nr))
 			return;
 	}
-	fgraph_begin_call(&call, users, nr, ip, regs);
+	fgraph_begin_call(&call, users, nr, ip, fgraph_entry_place(regs), fgraph_retp(regs), regs);
 	while ((gops = fgraph_next_wide(users, &nr, ip)))
 		fgraph_hook_next(&call, gops);
 }
@@ -317,6 +337,46 @@ static void fgraph_ftrace_regs(unsigned long ip, unsigned long parent_ip,
 	fgraph_ftrace_entry(&fgraph_dispatchers[1], ip, fregs);
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_regs);
+#else
+/**
+ * fgraph_hook_entry() - hook the return of a call for all users that want it
+ * @func:	address of the function's call to ftrace
+ * @place:	where the return address is, which is replaced if a user wants the return
+ * @retp:	see &fgraph_frame.retp
+ * @fregs:	registers at entry, or NULL if the architecture passes none
+ *
+ * Context: any.
+ */
+void fgraph_hook_entry(unsigned long func, unsigned long *place, unsigned long *retp,
+		       struct ftrace_regs *fregs)
+{
+	struct fgraph_call call;
+	struct fgraph_ops *gops;
+	struct fgraph_site *site;
+	unsigned int nr;
+	bool look_up;
+
+	preempt_disable_notrace();
+	site = fgraph_find_users(&fgraph_dispatchers[0], func);
+	/* Pairs with fgraph_site_append(). */
+	nr = smp_load_acquire(&site->nr);
+	look_up = READ_ONCE(site->look_up);
+	gops = READ_ONCE(site->only);
+	if (!gops || (gops->user.admit && !fgraph_admits_all()) ||
+	    !fgraph_hook_first(gops, func, place, retp, (struct pt_regs *)fregs)) {
+		fgraph_begin_call(&call, site->users, nr, func, place, retp,
+				  (struct pt_regs *)fregs);
+		while (nr) {
+			gops = look_up ? fgraph_next_wide(site->users, &nr, func) :
+					 READ_ONCE(site->users[--nr]);
+			if (gops)
+				fgraph_hook_next(&call, gops);
+		}
+	}
+	preempt_enable_notrace();
+}
+NOKPROBE_SYMBOL(fgraph_hook_entry);
+#endif /* CONFIG_HAVE_FGRAPH */
 
 static struct fgraph_site *fgraph_wide_locked(struct fgraph_dispatcher *d)
 {
@@ -991,6 +1051,13 @@ static int fgraph_set_filters(struct ftrace_ops *op, struct ftrace_hash *filter,
 	return ret;
 }
 
+/*
+ * Some architectures call function_graph_enter() from a place of their own, which these
+ * commands of ftrace_startup() and ftrace_shutdown() switch on and off.
+ */
+#define FGRAPH_START	(IS_ENABLED(CONFIG_HAVE_FGRAPH) ? 0 : FTRACE_START_FUNC_RET)
+#define FGRAPH_STOP	(IS_ENABLED(CONFIG_HAVE_FGRAPH) ? 0 : FTRACE_STOP_FUNC_RET)
+
 /* Make the filters of a dispatcher's ops anew, and register or unregister it with ftrace. */
 static int fgraph_update_ops(struct fgraph_dispatcher *d)
 {
@@ -1014,11 +1081,11 @@ static int fgraph_update_ops(struct fgraph_dispatcher *d)
 	if (!all && !filter->count) {
 		/* No function is wanted, but an empty filter would mean all of them. */
 		if (op->flags & FTRACE_OPS_FL_ENABLED)
-			ret = ftrace_shutdown(op, 0);
+			ret = ftrace_shutdown(op, FGRAPH_STOP);
 	} else {
 		ret = fgraph_set_filters(op, filter, except);
 		if (!ret && !(op->flags & FTRACE_OPS_FL_ENABLED))
-			ret = ftrace_startup(op, 0);
+			ret = ftrace_startup(op, FGRAPH_START);
 	}
 	d->dirty = ret;
 out:

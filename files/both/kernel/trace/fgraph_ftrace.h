@@ -8,6 +8,7 @@
 struct fgraph_ops;
 struct ftrace_ops;
 struct ftrace_ops_hash;
+struct ftrace_regs;
 
 #ifdef CONFIG_FGRAPH_FTRACE
 /* The users of fgraph_add_filter(). Protected by ftrace_lock. */
@@ -22,8 +23,6 @@ int fgraph_add_function(struct fgraph_ops *gops, bool commit);
 void fgraph_remove_function(struct fgraph_ops *gops, bool commit);
 int fgraph_commit_functions(void);
 void fgraph_commit_removals(void);
-int fgraph_add_filter(struct fgraph_ops *gops);
-void fgraph_remove_filter(struct fgraph_ops *gops);
 
 /* For the KUnit tests: fgraph_dispatcher_kunit.h */
 struct ftrace_ops *fgraph_dispatcher_ops(bool regs);
@@ -34,5 +33,13 @@ static inline void fgraph_forget_functions(unsigned long start, unsigned long en
 static inline int fgraph_commit_functions(void) { return 0; }
 static inline void fgraph_commit_removals(void) { }
 #endif
+
+/* fgraph_ftrace.c, or fgraph_static.c */
+int fgraph_add_filter(struct fgraph_ops *gops);
+void fgraph_remove_filter(struct fgraph_ops *gops);
+
+/* For architectures that call function_graph_enter_regs() */
+void fgraph_hook_entry(unsigned long func, unsigned long *place, unsigned long *retp,
+		       struct ftrace_regs *fregs);
 
 #endif /* _FGRAPH_FTRACE_H */

@@ -15,7 +15,9 @@
 /**
  * struct fgraph_call - a call while it is being hooked for its users, one after the other
  * @func:	the function
- * @regs:	registers at entry
+ * @place:	where the return address is and is to be replaced
+ * @retp:	identifies the call, see &fgraph_frame.retp
+ * @regs:	registers at entry, for the users
  * @users:	the users that are called at this entry, oldest first, less those that have been
  *		hooked in a batch
  * @nr:		number of @users
@@ -33,6 +35,8 @@
  */
 struct fgraph_call {
 	unsigned long		func;
+	unsigned long		*place;
+	unsigned long		*retp;
 	struct pt_regs		*regs;
 	struct fgraph_ops	**users;
 	unsigned int		nr;
@@ -49,9 +53,12 @@ struct fgraph_call {
 /* Begin to hook a call, for @users. fgraph_hook_slow() sets the other members for each of them. */
 static __always_inline void fgraph_begin_call(struct fgraph_call *call, struct fgraph_ops **users,
 					      unsigned int nr, unsigned long func,
+					      unsigned long *place, unsigned long *retp,
 					      struct pt_regs *regs)
 {
 	call->func = func;
+	call->place = place;
+	call->retp = retp;
 	call->regs = regs;
 	call->users = users;
 	call->nr = nr;
@@ -67,8 +74,8 @@ static __always_inline void fgraph_begin_call(struct fgraph_call *call, struct f
  */
 static __always_inline bool fgraph_is_hooked(unsigned long ret)
 {
-	return ret == (unsigned long)fgraph_trampoline_light ||
-	       ret == (unsigned long)fgraph_trampoline_full;
+	return ret == FGRAPH_ADDRESS(fgraph_trampoline_light) ||
+	       ret == FGRAPH_ADDRESS(fgraph_trampoline_full);
 }
 
 /*
@@ -76,22 +83,20 @@ static __always_inline bool fgraph_is_hooked(unsigned long ret)
  * been committed: an unwinder that finds the trampoline looks for it. A full trampoline
  * is not replaced by a light one, as an earlier user of the call (@hooked) may need it.
  */
-static __always_inline void fgraph_set_trampoline(struct pt_regs *regs, unsigned int flags,
+static __always_inline void fgraph_set_trampoline(unsigned long *place, unsigned int flags,
 						  bool hooked)
 {
-	unsigned long *place = fgraph_entry_place(regs);
-
 	if (flags & FGRAPH_FULL_REGS)
-		WRITE_ONCE(*place, (unsigned long)fgraph_trampoline_full);
+		WRITE_ONCE(*place, FGRAPH_ADDRESS(fgraph_trampoline_full));
 	else if (!hooked)
-		WRITE_ONCE(*place, (unsigned long)fgraph_trampoline_light);
+		WRITE_ONCE(*place, FGRAPH_ADDRESS(fgraph_trampoline_light));
 }
 
 /*
  * The stores must not move: an interrupt uses the same slot if it comes before the top has
  * moved to this frame, or after it has moved back.
  */
-static __always_inline void fgraph_fill_frame(struct fgraph_frame *frame, unsigned long tag,
+static __always_inline void fgraph_fill_frame(struct fgraph_frame *frame, u64 tag,
 					      unsigned long func, unsigned long ret,
 					      unsigned long *retp)
 {
@@ -128,7 +133,7 @@ static __always_inline bool fgraph_add_record(struct fgraph_call *call, struct f
 		fgraph_fill_entry(rec, gops, frame);
 	else
 		fgraph_fill_frame(rec, gops->user.tag, call->func, call->ret,
-				  fgraph_retp(call->regs));
+				  call->retp);
 	if (call->entryfunc) {
 		if (!fgraph_ask(gops, call->entryfunc, frame, fgraph_data_in(rec, slots),
 				call->regs, NULL, call->frame ?
@@ -143,8 +148,8 @@ static __always_inline bool fgraph_add_record(struct fgraph_call *call, struct f
 		return false;
 	}
 	fgraph_stack_commit(rec, call->kind | slots << FGRAPH_SLOTS_SHIFT | above |
-			    (call->frame ? call->calls : (u32)(call->calls + FGRAPH_CALL)));
-	fgraph_set_trampoline(call->regs, gops->flags, call->kind != FGRAPH_FRAME);
+			    (call->frame ? call->calls : fgraph_one_more_call(call->calls)));
+	fgraph_set_trampoline(call->place, gops->flags, call->kind != FGRAPH_FRAME);
 	return true;
 }
 
@@ -153,15 +158,18 @@ static __always_inline bool fgraph_add_record(struct fgraph_call *call, struct f
  * stack. Returns false, and has done nothing, if that does not hold or the chunk is full.
  */
 static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned long func,
+					      unsigned long *place, unsigned long *retp,
 					      struct pt_regs *regs)
 {
 	struct fgraph_call call = {
 		.func = func,
+		.place = place,
+		.retp = retp,
 		.regs = regs,
 		/* fgraph_trim() does not free the stack while preemption is disabled here. */
 		.st = READ_ONCE(current->fgraph_stack),
 		.kind = FGRAPH_FRAME,
-		.ret = READ_ONCE(*fgraph_entry_place(regs)),
+		.ret = READ_ONCE(*place),
 		.entryfunc = fgraph_entryfunc(gops),
 		.wanted = true,
 	};
@@ -180,14 +188,13 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 	/* Only an entry callback needs a header before the record is complete. */
 	if (call.entryfunc)
 		fgraph_set_head(rec, fgraph_context() + FGRAPH_RESERVED +
-				(u32)(call.calls + FGRAPH_CALL));
+				fgraph_one_more_call(call.calls));
 	fgraph_add_record(&call, gops, rec, 0, 0);
 	return true;
 }
 
-#ifdef CONFIG_FGRAPH_FTRACE
+#if defined(CONFIG_FGRAPH_FTRACE) || defined(CONFIG_FUNCTION_GRAPH_TRACER)
 /* fgraph.c */
-void fgraph_hook_checked(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
 void fgraph_hook_next(struct fgraph_call *call, struct fgraph_ops *gops);
 
 /* Returns true if all users may be called here, so that &fgraph_user.admit need not be. */
@@ -196,6 +203,9 @@ static __always_inline bool fgraph_admits_all(void)
 	/* data_race(): a kprobe in an interrupt restores the value before it returns. */
 	return !data_race(kprobe_running()) && fgraph_rcu_is_watching();
 }
+
+#ifdef CONFIG_HAVE_FGRAPH
+void fgraph_hook_checked(struct fgraph_ops *gops, unsigned long func, struct pt_regs *regs);
 
 /**
  * fgraph_hook_one() - hook the return of a call for the only user that wants it
@@ -212,10 +222,14 @@ static __always_inline bool fgraph_admits_all(void)
 static __always_inline void fgraph_hook_one(struct fgraph_ops *gops, unsigned long func,
 					    struct ftrace_regs *fregs)
 {
+	struct pt_regs *regs = fgraph_entry_regs(fregs);
+
 	if (unlikely((gops->user.admit && !fgraph_admits_all()) ||
-		     !fgraph_hook_first(gops, func, fgraph_entry_regs(fregs))))
-		fgraph_hook_checked(gops, func, fgraph_entry_regs(fregs));
+		     !fgraph_hook_first(gops, func, fgraph_entry_place(regs), fgraph_retp(regs),
+					regs)))
+		fgraph_hook_checked(gops, func, regs);
 }
-#endif /* CONFIG_FGRAPH_FTRACE */
+#endif /* CONFIG_HAVE_FGRAPH */
+#endif /* CONFIG_FGRAPH_FTRACE || CONFIG_FUNCTION_GRAPH_TRACER */
 
 #endif /* _FGRAPH_HOOK_H */

@@ -52,10 +52,28 @@ unsigned long fgraph_return_full(struct pt_regs *regs);
 unsigned long fgraph_context_within(unsigned long above);
 bool fgraph_recursion(struct fgraph_stack *st);
 
+/*
+ * The kind of context, by its preempt_count(): 0 for a task, 1 for a softirq, 2 for an interrupt,
+ * 3 for an NMI. Nested NMIs are not told apart: a breakpoint in a function that a callback calls
+ * counts as an NMI, so recursion would never be noticed.
+ */
+static __always_inline unsigned int fgraph_level(unsigned int count)
+{
+	if (count & NMI_MASK)
+		return 3;
+	if (count & HARDIRQ_MASK)
+		return 2;
+	return !!(count & SOFTIRQ_OFFSET);
+}
+
 /* What a header says while a callback runs in its record, unless it is FGRAPH_NESTED. */
 static __always_inline unsigned long fgraph_context(void)
 {
-	return FGRAPH_INSIDE + ((unsigned long)preempt_count() << FGRAPH_COUNT_SHIFT);
+	unsigned long context = preempt_count();
+
+	if (BITS_PER_LONG == 32)
+		context = fgraph_level(context);
+	return FGRAPH_INSIDE + (context << FGRAPH_COUNT_SHIFT);
 }
 
 /*

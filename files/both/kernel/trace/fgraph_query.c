@@ -149,13 +149,13 @@ int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **use
 
 	for (rec = READ_ONCE(st->top); rec; rec = fgraph_older(rec)) {
 		/* struct fgraph_frame has @tag at the same place, so this also reads a frame's. */
-		unsigned long tag = ((struct fgraph_entry *)rec)->tag;
+		u64 tag = ((struct fgraph_entry *)rec)->tag;
 		struct fgraph_row *row;
 
 		if (!fgraph_is_entry_of(rec, frame))
 			continue;
 		row = fgraph_row(tag & FGRAPH_ID_MASK);
-		if (READ_ONCE(row->tag) == tag && nr++ < max)
+		if (fgraph_row_tag(row) == tag && nr++ < max)
 			users[nr - 1] = row->gops;
 		if (rec == frame)
 			break;

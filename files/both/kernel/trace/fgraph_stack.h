@@ -92,9 +92,6 @@
 #include <linux/stddef.h>
 #include <linux/types.h>
 
-#define FGRAPH_SLOT_SHIFT	6
-#define FGRAPH_SLOT		BIT(FGRAPH_SLOT_SHIFT)
-
 /* One chunk holds 62 nested calls with one user, which suffices for most tasks. In bytes. */
 #define FGRAPH_CHUNK_SIZE	4096UL
 /* The size of chunks for records that no chunk of the usual size can hold, in bytes. */
@@ -137,15 +134,19 @@ enum fgraph_kind {
 #define FGRAPH_SLOTS_SHIFT	9
 #define FGRAPH_SLOTS_MASK	(0x7fUL << FGRAPH_SLOTS_SHIFT)
 /*
- * Bits 16-31 of a record: how many frames there are from the oldest one of the stack to this
- * record, modulo 65536. They include frames that are being opened or are done, and may include
- * some that were abandoned and are gone.
+ * The bits from 16 on of a record: how many frames there are from the oldest one of the stack to
+ * this record, modulo FGRAPH_NR_CALLS. They include frames that are being opened or are done, and
+ * may include some that were abandoned and are gone.
  */
 #define FGRAPH_CALLS_SHIFT	16
-#define FGRAPH_CALLS_MASK	(0xffffU << FGRAPH_CALLS_SHIFT)
 #define FGRAPH_CALL		BIT(FGRAPH_CALLS_SHIFT)	/* one of them */
-/* Bits 32-63: preempt_count() of the context of the callback, with FGRAPH_INSIDE. */
-#define FGRAPH_COUNT_SHIFT	32
+/*
+ * The highest bits, with FGRAPH_INSIDE: the context of the callback. Where a header has 64 bits,
+ * this is preempt_count(), else only the kind of context that fgraph_level() gives.
+ */
+#define FGRAPH_COUNT_SHIFT	(BITS_PER_LONG == 64 ? 32 : 30)
+#define FGRAPH_NR_CALLS		BIT(FGRAPH_COUNT_SHIFT - FGRAPH_CALLS_SHIFT)
+#define FGRAPH_CALLS_MASK	((u32)(FGRAPH_NR_CALLS - 1) << FGRAPH_CALLS_SHIFT)
 /* The bits of a header that describe a running callback. */
 #define FGRAPH_CONTEXT		(FGRAPH_INSIDE | FGRAPH_NESTED | FGRAPH_ELSEWHERE | \
 				 ~0UL << FGRAPH_COUNT_SHIFT)
@@ -163,11 +164,11 @@ enum fgraph_kind {
  */
 struct fgraph_entry {
 	unsigned long		head;
-	unsigned long		tag;
+	aligned_u64		tag;
 	struct fgraph_frame	*frame;
 	struct fgraph_row	*row;
 	void			*older;
-	unsigned long		data[3];
+	unsigned long		data[FGRAPH_HEADER_WORDS] __aligned(8);
 };
 
 /**
@@ -183,7 +184,7 @@ struct fgraph_chunk {
 	void			*older_top;
 	struct fgraph_chunk	*next;
 	void			*end;
-	unsigned long		unused[4];
+	unsigned long		unused[FGRAPH_SLOT / sizeof(long) - 4];
 };
 
 /**
@@ -202,7 +203,7 @@ struct fgraph_stack {
 	struct fgraph_chunk	*first;
 	struct fgraph_stack	*list;
 	void			*running;
-	unsigned long		unused[4];
+	unsigned long		unused[FGRAPH_SLOT / sizeof(long) - 4];
 };
 
 static_assert(sizeof(struct fgraph_frame) == FGRAPH_SLOT);
@@ -260,13 +261,20 @@ static __always_inline unsigned long fgraph_slots(unsigned long head)
 /* How many calls does a header count? */
 static __always_inline unsigned int fgraph_calls(unsigned long head)
 {
-	return (u32)head >> FGRAPH_CALLS_SHIFT;
+	return (head & FGRAPH_CALLS_MASK) >> FGRAPH_CALLS_SHIFT;
+}
+
+/* FGRAPH_CALLS_MASK of a header that counts one call more than @calls. */
+static __always_inline u32 fgraph_one_more_call(unsigned long calls)
+{
+	/* With 64 bits, what overflows is cut off. */
+	return (u32)(calls + FGRAPH_CALL) & (BITS_PER_LONG == 64 ? ~0U : FGRAPH_CALLS_MASK);
 }
 
 /* The depth of a call: how many calls are counted below its frame, which has this header. */
 static __always_inline unsigned int fgraph_depth_of(unsigned long head)
 {
-	return (u16)(fgraph_calls(head) - 1);
+	return (fgraph_calls(head) - 1) & (FGRAPH_NR_CALLS - 1);
 }
 
 /* The number of bytes that a record takes, header and data. */

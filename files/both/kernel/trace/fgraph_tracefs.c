@@ -72,7 +72,7 @@ static int users_show(struct seq_file *m, void *v)
 		seq_puts(m, "# id kind name data_size no_memory nested bpf_busy\n");
 		return 0;
 	}
-	seq_printf(m, "%lu ", row->tag & FGRAPH_ID_MASK);
+	seq_printf(m, "%llu ", row->tag & FGRAPH_ID_MASK);
 	show_name(m, row->gops);
 	seq_printf(m, " %zu %lu %lu %lu\n", row->gops->data_size,
 		   fgraph_missed(row->gops, FGRAPH_MISS_MEMORY),

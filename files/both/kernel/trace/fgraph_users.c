@@ -26,7 +26,7 @@ struct fgraph_row *fgraph_table[FGRAPH_PAGES];
 unsigned int fgraph_nr_users;
 
 static DEFINE_IDA(fgraph_ids);
-static unsigned long fgraph_generation;
+static u64 fgraph_generation;
 
 /*
  * The row of a user, or NULL if it has none. A user that was never registered may have
@@ -62,6 +62,18 @@ static int fgraph_make_page(unsigned long id)
 	return 0;
 }
 
+static u64 fgraph_new_tag(unsigned long id)
+{
+	u64 tag;
+
+	lockdep_assert_held(&fgraph_mutex);
+
+	do {
+		tag = ++fgraph_generation << FGRAPH_ID_BITS | id;
+	} while (BITS_PER_LONG == 32 && !(u32)tag);	/* see fgraph_row_tag() */
+	return tag;
+}
+
 static int fgraph_take_row(struct fgraph_ops *gops, unsigned long id)
 {
 	struct fgraph_row *row = fgraph_row(id);
@@ -69,11 +81,10 @@ static int fgraph_take_row(struct fgraph_ops *gops, unsigned long id)
 
 	mutex_lock(&fgraph_mutex);
 	if (!fgraph_find_row(gops)) {
-		gops->user.tag = ++fgraph_generation << FGRAPH_ID_BITS | id;
+		gops->user.tag = fgraph_new_tag(id);
 		gops->user.row = row;
 		row->gops = gops;
-		/* Pairs with fgraph_user(): a reader that sees the tag also sees @row->gops. */
-		smp_store_release(&row->tag, gops->user.tag);
+		fgraph_row_set_tag(row, gops->user.tag);
 		WRITE_ONCE(fgraph_nr_users, fgraph_nr_users + 1);
 		ret = 0;
 	}
@@ -161,7 +172,7 @@ int fgraph_user_retire(struct fgraph_ops *gops)
 	mutex_lock(&fgraph_mutex);
 	row = fgraph_find_row(gops);
 	if (row && row->tag) {
-		WRITE_ONCE(row->tag, 0);
+		fgraph_row_set_tag(row, 0);
 		ret = 0;
 	}
 	mutex_unlock(&fgraph_mutex);

@@ -7,7 +7,7 @@
 /* The ops of the users that need all registers at entry (@regs), or of the others. */
 struct ftrace_ops *fgraph_dispatcher_ops(bool regs)
 {
-	return &fgraph_dispatchers[regs].ops;
+	return &fgraph_dispatchers[regs && ARRAY_SIZE(fgraph_dispatchers) > 1].ops;
 }
 
 /* Do the members of a site agree with its users, and are these sorted by age? */

@@ -196,6 +196,7 @@ static void hook_override_fprobe(struct kunit *test)
 	struct fprobe_seen *fps;
 	int i;
 
+	need_own_trampolines(test, "a function that is overridden does not return");
 	fps = kunit_kcalloc(test, 2, sizeof(*fps), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, fps);
 	for (i = 0; i < 2; i++) {
@@ -288,7 +289,8 @@ static void hook_fprobe_unwatched(struct kunit *test)
  */
 static bool hooked_by_breakpoint(const struct kretprobe *rp)
 {
-	return rp->entry_handler && !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS);
+	return !IS_ENABLED(CONFIG_HAVE_FGRAPH) ||
+	       (rp->entry_handler && !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS));
 }
 
 /* Register them. The first two fprobes have no entry handler, nor has the first kretprobe. */
@@ -392,8 +394,10 @@ static void hook_batch(struct kunit *test)
 {
 	static struct ftrace_ops other = { .func = plain_func, .flags = FTRACE_OPS_FL_RECURSION };
 	unsigned long add = (unsigned long)targets(test)->add;
-	struct fprobe_seen *seen = batch_register(test);
+	struct fprobe_seen *seen;
 
+	need_own_trampolines(test, "there are no batches");
+	seen = batch_register(test);
 	plain_calls = 0;
 	batch_round(test, seen, 1);
 	/* The second round is next to an ftrace_ops that relies on ftrace against recursion. */

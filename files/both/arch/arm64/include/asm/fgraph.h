@@ -18,7 +18,7 @@
 
 #ifndef __ASSEMBLER__
 
-#include <linux/compiler_types.h>
+#include <linux/compiler.h>
 #include <asm/ptrace.h>
 
 /* The addresses that hooked functions return to. C must not call them. */
@@ -63,6 +63,12 @@ static __always_inline void fgraph_fixup_regs(struct pt_regs *regs,
 static __always_inline unsigned long *fgraph_record_place(unsigned long *retp)
 {
 	return retp - 1;
+}
+
+/* Put the return address back where an unwinder finds it while a trampoline runs. */
+static __always_inline void fgraph_restore(unsigned long *retp, unsigned long ret)
+{
+	WRITE_ONCE(*fgraph_record_place(retp), ret);
 }
 
 /* fgraph_retp() of the call, for the full trampoline: behind its registers and frame record. */

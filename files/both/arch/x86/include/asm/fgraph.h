@@ -2,8 +2,13 @@
 #ifndef _ASM_X86_FGRAPH_H
 #define _ASM_X86_FGRAPH_H
 
+#ifdef CONFIG_X86_32
+#include <asm-generic/fgraph.h>
+#else
 #include <asm/fgraph_regs.h>
+#endif
 
+#ifdef CONFIG_X86_64
 /*
  * A trampoline begins with a CALL of 5 bytes. It stores the address behind itself where the
  * return address was, and the next instruction overwrites that by the trampoline's address. An
@@ -11,15 +16,21 @@
  * start stands for the trampoline.
  */
 #define FGRAPH_TRAMPOLINE_SPAN	5
+#endif
 
 #ifndef __ASSEMBLER__
 
-#include <linux/compiler_types.h>
+#include <linux/compiler.h>
 #include <asm/ptrace.h>
 
+#ifdef CONFIG_X86_64
 /* The addresses that hooked functions return to. C must not call them. */
 void fgraph_trampoline_light(void);
 void fgraph_trampoline_full(void);
+#else
+/* The place above what return_to_handler has saved, where the return address was. */
+#define fgraph_light_retp(fregs)	((unsigned long *)((struct pt_regs *)(fregs) + 1) - 1)
+#endif
 
 /*
  * The place of the return address, which identifies a call: at the entry of a function it is
@@ -57,6 +68,14 @@ static __always_inline unsigned long *fgraph_record_place(unsigned long *retp)
 {
 	return retp;
 }
+
+#ifdef CONFIG_X86_64
+/* Put the return address back where an unwinder finds it while a trampoline runs. */
+static __always_inline void fgraph_restore(unsigned long *retp, unsigned long ret)
+{
+	WRITE_ONCE(*fgraph_record_place(retp), ret);
+}
+#endif
 
 /* fgraph_retp() of the call, for the full trampoline: right above the saved registers. */
 static __always_inline unsigned long *fgraph_full_retp(struct pt_regs *regs)

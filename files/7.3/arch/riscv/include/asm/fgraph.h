@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _ASM_RISCV_FGRAPH_H
+#define _ASM_RISCV_FGRAPH_H
+
+#include <asm-generic/fgraph.h>
+
+#ifndef __ASSEMBLER__
+
+#include <asm/ptrace.h>
+
+/* The stack pointer at the entry, which is the same after the return, identifies a call. */
+static __always_inline unsigned long *fgraph_retp(struct pt_regs *regs)
+{
+	return (unsigned long *)regs->sp;
+}
+
+/* Where the return address of a function is found at its entry. */
+static __always_inline unsigned long *fgraph_entry_place(struct pt_regs *regs)
+{
+	return (unsigned long *)&regs->ra;
+}
+
+/* fgraph_retp() of the call that returns. */
+static __always_inline unsigned long *fgraph_full_retp(struct pt_regs *regs)
+{
+	return fgraph_retp(regs);
+}
+
+/* Complete the registers of the trampoline before callbacks see them. */
+static __always_inline void fgraph_fixup_regs(struct pt_regs *regs, unsigned long ret)
+{
+	regs->epc = ret;
+	regs->ra = ret;
+}
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+#include <asm/ftrace.h>
+
+/*
+ * The stack pointer above what return_to_handler has saved, registers and a frame record,
+ * identifies the call that returns.
+ */
+#define fgraph_light_retp(fregs)	((unsigned long *)((void *)(fregs) + \
+					 ALIGN(sizeof(struct __arch_ftrace_regs), STACK_ALIGN)) + 2)
+
+#define FGRAPH_OWN_FTRACE_REGS
+/* What callbacks get that only need the registers which ftrace saves. */
+static __always_inline struct __arch_ftrace_regs fgraph_own_ftrace_regs(struct pt_regs *regs)
+{
+	return (struct __arch_ftrace_regs) {
+		.epc	= regs->epc,
+		.ra	= regs->ra,
+		.sp	= regs->sp,
+		.s0	= regs->s0,
+		.a0	= regs->a0,
+		.a1	= regs->a1,
+	};
+}
+#endif
+
+#endif /* __ASSEMBLER__ */
+#endif /* _ASM_RISCV_FGRAPH_H */

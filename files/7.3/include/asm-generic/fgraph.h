@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * fgraph on an architecture that has no trampolines of its own for it: ftrace calls
+ * function_graph_enter_regs(), and hooked functions return to return_to_handler.
+ *
+ * An architecture that has HAVE_KRETPROBE_ON_FGRAPH includes this in a header of its own, which has
+ * fgraph_retp(), fgraph_entry_place(), fgraph_full_retp() and fgraph_fixup_regs().
+ */
+#ifndef _ASM_GENERIC_FGRAPH_H
+#define _ASM_GENERIC_FGRAPH_H
+
+#ifndef __ASSEMBLER__
+
+#include <linux/compiler.h>
+#include <asm/sections.h>
+
+#ifdef CONFIG_KRETPROBE_ON_FGRAPH
+/* Functions that have a kretprobe return to this one. C must not call it. */
+void fgraph_trampoline_full(void);
+#else
+#define fgraph_trampoline_full		return_to_handler
+#endif
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+void return_to_handler(void);
+#define fgraph_trampoline_light		return_to_handler
+#else
+#define fgraph_trampoline_light		fgraph_trampoline_full
+#endif
+
+#define FGRAPH_TRAMPOLINE_SPAN		0
+#define FGRAPH_ADDRESS(func)		((unsigned long)dereference_kernel_function_descriptor(func))
+
+/* The trampoline itself hands the return address over to the unwinder. */
+static __always_inline void fgraph_restore(unsigned long *retp, unsigned long ret)
+{
+}
+
+#endif /* __ASSEMBLER__ */
+#endif /* _ASM_GENERIC_FGRAPH_H */
