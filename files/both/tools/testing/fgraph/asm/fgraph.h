@@ -5,6 +5,7 @@
 
 #define fgraph_retp_valid	arch_fgraph_retp_valid
 #ifdef __x86_64__
+#define CONFIG_X86_64
 #include "../../../../arch/x86/include/asm/fgraph.h"
 #else
 #include "../../../../arch/arm64/include/asm/fgraph.h"
