@@ -29,7 +29,11 @@ void return_to_handler(void);
 #endif
 
 #define FGRAPH_TRAMPOLINE_SPAN		0
-#define FGRAPH_ADDRESS(func)		((unsigned long)dereference_kernel_function_descriptor(func))
+
+#ifdef CONFIG_HAVE_FUNCTION_DESCRIPTORS
+/* Not by a function, which might be traced */
+#define FGRAPH_ADDRESS(func)		(((func_desc_t *)(func))->addr)
+#endif
 
 /* The trampoline itself hands the return address over to the unwinder. */
 static __always_inline void fgraph_restore(unsigned long *retp, unsigned long ret)

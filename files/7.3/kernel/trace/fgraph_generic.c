@@ -10,9 +10,12 @@
  * calls, the newest frame is that of the call which returns.
  */
 #include <linux/ftrace.h>
+#include <linux/init.h>
 #include <linux/kprobes.h>
+#include <linux/notifier.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/suspend.h>
 
 #include "fgraph_ftrace.h"
 #include "fgraph_internal.h"
@@ -55,6 +58,29 @@ int function_graph_enter_regs(unsigned long ret, unsigned long func,
 	return place == ret ? -EBUSY : 0;
 }
 NOKPROBE_SYMBOL(function_graph_enter_regs);
+
+/*
+ * Some architectures return from functions twice when an image of hibernation is restored, and
+ * frames without a place cannot be dropped.
+ */
+static int fgraph_pm_notify(struct notifier_block *nb, unsigned long event, void *unused)
+{
+	if (event == PM_HIBERNATION_PREPARE)
+		pause_graph_tracing();
+	else if (event == PM_POST_HIBERNATION)
+		unpause_graph_tracing();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block fgraph_pm_notifier = {
+	.notifier_call = fgraph_pm_notify,
+};
+
+static int __init fgraph_pm_init(void)
+{
+	return register_pm_notifier(&fgraph_pm_notifier);
+}
+core_initcall(fgraph_pm_init);
 
 #ifndef fgraph_light_retp
 /* The place of the call that returns: that of the newest frame. NULL if there is none. */

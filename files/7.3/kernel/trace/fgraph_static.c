@@ -23,7 +23,7 @@
  */
 struct fgraph_all {
 	unsigned int		nr;
-	struct fgraph_ops	*users[] __counted_by(nr);
+	struct fgraph_ops	*users[];
 };
 
 static struct fgraph_all __rcu *fgraph_all;

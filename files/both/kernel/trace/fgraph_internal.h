@@ -15,6 +15,13 @@ struct seq_file;
 #include "fgraph_stack.h"
 #include "fgraph_users.h"
 
+/* The stack pointer, or what is not far above it */
+#ifdef CONFIG_ARCH_HAS_CURRENT_STACK_POINTER
+#define fgraph_stack_pointer()	((void *)current_stack_pointer)
+#else
+#define fgraph_stack_pointer()	__builtin_frame_address(0)
+#endif
+
 /* Not 0 if ftrace saved all registers for this call. Architectures may define it. */
 #ifndef ftrace_regs_saved
 #define ftrace_regs_saved(fregs)	ftrace_get_regs(fregs)

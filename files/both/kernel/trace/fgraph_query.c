@@ -27,7 +27,7 @@ void fgraph_reap(struct fgraph_stack *st, void *dead_below)
 	void *low = task_stack_page(current);
 
 	if (dead_below < low || dead_below > low + THREAD_SIZE)
-		low = (void *)current_stack_pointer;
+		low = fgraph_stack_pointer();
 	if (dead_below >= low && dead_below <= low + THREAD_SIZE)
 		fgraph_stack_reap(st, low, dead_below);
 }

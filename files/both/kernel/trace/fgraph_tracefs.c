@@ -40,7 +40,7 @@ static struct fgraph_row *users_find(loff_t *pos)
 			break;
 		row = fgraph_row(*pos - 1);
 		/* The owner of a retired user, and the name, may be gone. */
-		if (row->gops && row->tag)
+		if (row->gops && fgraph_row_is_valid(row))
 			return row;
 	}
 	return NULL;

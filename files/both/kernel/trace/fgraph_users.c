@@ -171,7 +171,7 @@ int fgraph_user_retire(struct fgraph_ops *gops)
 
 	mutex_lock(&fgraph_mutex);
 	row = fgraph_find_row(gops);
-	if (row && row->tag) {
+	if (row && fgraph_row_is_valid(row)) {
 		fgraph_row_set_tag(row, 0);
 		ret = 0;
 	}
@@ -193,7 +193,7 @@ void fgraph_user_remove(struct fgraph_ops *gops)
 
 	mutex_lock(&fgraph_mutex);
 	row = fgraph_find_row(gops);
-	if (row && !row->tag) {
+	if (row && !fgraph_row_is_valid(row)) {
 		row->gops = NULL;
 		ida_free(&fgraph_ids, gops->user.tag & FGRAPH_ID_MASK);
 		gops->user.tag = 0;

@@ -54,7 +54,7 @@ static __always_inline struct fgraph_row *fgraph_row(unsigned long id)
 
 /*
  * Read and write &fgraph_row.tag. Where that takes two steps, the lower half is not 0 in any valid
- * tag; it is written last, and first becomes 0. So who reads the lower half of a tag, and then an
+ * tag; it is written last, and alone becomes 0. So who reads the lower half of a tag, and then an
  * upper half, has read both halves of that tag: before another user gets the row,
  * fgraph_synchronize() waits for all who may have read the former tag.
  */
@@ -82,9 +82,13 @@ static inline void fgraph_row_set_tag(struct fgraph_row *row, u64 tag)
 		WRITE_ONCE(halves[!FGRAPH_LOW_HALF], tag >> 32);
 	smp_wmb();	/* Pairs with smp_rmb() in fgraph_row_tag(), and as above. */
 	WRITE_ONCE(halves[FGRAPH_LOW_HALF], (u32)tag);
-	if (!tag)
-		WRITE_ONCE(halves[!FGRAPH_LOW_HALF], 0);
 #endif
+}
+
+/* Has the row a valid tag? For who holds fgraph_mutex. */
+static inline bool fgraph_row_is_valid(const struct fgraph_row *row)
+{
+	return BITS_PER_LONG == 64 ? row->tag : (u32)row->tag;
 }
 
 int fgraph_user_add(struct fgraph_ops *gops);

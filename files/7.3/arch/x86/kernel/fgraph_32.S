@@ -2,6 +2,7 @@
 /* fgraph's trampoline for functions that have a kretprobe, on 32 bits. See fgraph_64.S. */
 #include <linux/linkage.h>
 #include <asm/asm.h>
+#include <asm/frame.h>
 #include <asm/nospec-branch.h>
 #include <asm/ptrace-abi.h>
 
@@ -27,6 +28,7 @@ SYM_CODE_START(fgraph_trampoline_full)
 	pushl	%edx
 	pushl	%ecx
 	pushl	%ebx
+	ENCODE_FRAME_POINTER
 	/* The stack pointer after the return: above ss and the return address. */
 	addl	$8, UESP*4(%esp)
 	movl	%esp, %eax

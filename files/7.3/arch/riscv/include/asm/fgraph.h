@@ -40,8 +40,8 @@ static __always_inline void fgraph_fixup_regs(struct pt_regs *regs, unsigned lon
  * The stack pointer above what return_to_handler has saved, registers and a frame record,
  * identifies the call that returns.
  */
-#define fgraph_light_retp(fregs)	((unsigned long *)((void *)(fregs) + \
-					 ALIGN(sizeof(struct __arch_ftrace_regs), STACK_ALIGN)) + 2)
+#define fgraph_light_retp(fregs)	((unsigned long *)((void *)(fregs) + STACK_ALIGN + \
+					 ALIGN(sizeof(struct __arch_ftrace_regs), STACK_ALIGN)))
 
 #define FGRAPH_OWN_FTRACE_REGS
 /* What callbacks get that only need the registers which ftrace saves. */
