@@ -4,6 +4,9 @@
 
 #include <asm-generic/fgraph.h>
 
+/* The size of a trampoline's frame record, in bytes, so that the stack pointer stays aligned */
+#define FGRAPH_RECORD_SIZE	16
+
 #ifndef __ASSEMBLER__
 
 #include <asm/ptrace.h>
@@ -40,7 +43,7 @@ static __always_inline void fgraph_fixup_regs(struct pt_regs *regs, unsigned lon
  * The stack pointer above what return_to_handler has saved, registers and a frame record,
  * identifies the call that returns.
  */
-#define fgraph_light_retp(fregs)	((unsigned long *)((void *)(fregs) + STACK_ALIGN + \
+#define fgraph_light_retp(fregs)	((unsigned long *)((void *)(fregs) + FGRAPH_RECORD_SIZE + \
 					 ALIGN(sizeof(struct __arch_ftrace_regs), STACK_ALIGN)))
 
 #define FGRAPH_OWN_FTRACE_REGS
