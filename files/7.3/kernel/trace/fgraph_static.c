@@ -29,10 +29,6 @@ struct fgraph_all {
 static struct fgraph_all __rcu *fgraph_all;
 static DEFINE_MUTEX(fgraph_static_mutex);
 
-/* Architectures compare these with ftrace_stub_graph and ftrace_graph_entry_stub. */
-void ftrace_stub_graph(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
-		       struct ftrace_regs *fregs);
-
 int ftrace_graph_entry_stub(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 			    struct ftrace_regs *fregs)
 {
@@ -45,6 +41,7 @@ static int fgraph_static_entry(struct ftrace_graph_ent *trace, struct fgraph_ops
 	return 0;
 }
 
+/* Architectures compare these with ftrace_stub_graph and ftrace_graph_entry_stub. */
 trace_func_graph_ret_t ftrace_graph_return = ftrace_stub_graph;
 trace_func_graph_ent_t ftrace_graph_entry = ftrace_graph_entry_stub;
 

@@ -6,6 +6,7 @@
 #include <linux/list.h>
 
 struct fgraph_ops;
+struct ftrace_graph_ret;
 struct ftrace_ops;
 struct ftrace_ops_hash;
 struct ftrace_regs;
@@ -37,6 +38,10 @@ static inline void fgraph_commit_removals(void) { }
 /* fgraph_ftrace.c, or fgraph_static.c */
 int fgraph_add_filter(struct fgraph_ops *gops);
 void fgraph_remove_filter(struct fgraph_ops *gops);
+
+/* Of the architecture or the linker script: does nothing */
+void ftrace_stub_graph(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+		       struct ftrace_regs *fregs);
 
 /* For architectures that call function_graph_enter_regs() */
 void fgraph_hook_entry(unsigned long func, unsigned long *place, unsigned long *retp,

@@ -5,17 +5,17 @@
  * It has a kprobe on its nop, so that all registers are saved without further assembly. If the
  * kprobe is optimised, the blr returns, else the trap does.
  */
+#include <linux/fgraph.h>
 #include <linux/kprobes.h>
-#include <asm/fgraph.h>
 
-asm("	.pushsection .text, \"ax\"\n"
-    "	.globl	fgraph_trampoline_full\n"
-    "	.type	fgraph_trampoline_full, @function\n"
-    "fgraph_trampoline_full:\n"
-    "	nop\n"
-    "	blr\n"
-    "	.size	fgraph_trampoline_full, . - fgraph_trampoline_full\n"
-    "	.popsection\n");
+asm(".pushsection .text, \"ax\"\n"
+	".globl	fgraph_trampoline_full\n"
+	".type	fgraph_trampoline_full, @function\n"
+	"fgraph_trampoline_full:\n"
+	"nop\n"
+	"blr\n"
+	".size	fgraph_trampoline_full, . - fgraph_trampoline_full\n"
+	".popsection\n");
 
 static int fgraph_trampoline_handler(struct kprobe *p, struct pt_regs *regs)
 {

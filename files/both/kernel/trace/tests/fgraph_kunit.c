@@ -929,7 +929,7 @@ static void hook_callback_breakpoint(struct kunit *test)
 
 	if (via_of(test) != VIA_FTRACE)
 		kunit_skip(test, "kprobes prevent recursion themselves");
-	need_own_trampolines(test, "ftrace does not call where the handler of breakpoints is entered");
+	need_own_trampolines(test, "ftrace does not call the handler of breakpoints");
 	memset(&kp, 0, sizeof(kp));
 	kp.addr = (void *)fgraph_kunit_hidden.add;
 	kp.post_handler = user_post_handler;

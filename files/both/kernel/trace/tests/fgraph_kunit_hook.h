@@ -131,7 +131,7 @@ static __maybe_unused enum via via_of(struct kunit *test)
 	return ((const struct via_param *)test->param_value)->via;
 }
 
-/* Skip a test of what ftrace only does where the architecture has its own trampolines for fgraph. */
+/* Skip a test of what ftrace only does where fgraph has trampolines of its own. */
 static __maybe_unused void need_own_trampolines(struct kunit *test, const char *otherwise)
 {
 	if (!IS_ENABLED(CONFIG_HAVE_FGRAPH) && via_of(test) == VIA_FTRACE)

@@ -37,8 +37,6 @@ static __always_inline void fgraph_fixup_regs(struct pt_regs *regs, unsigned lon
 }
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
-#include <asm/ftrace.h>
-
 /*
  * The stack pointer above what return_to_handler has saved, registers and a frame record,
  * identifies the call that returns.
