@@ -177,9 +177,9 @@ static int fgraph_register(struct fgraph_ops *gops)
  * Context: process. May sleep.
  *
  * Return: 0; -EOPNOTSUPP if the user has FGRAPH_FULL_REGS and the architecture has no trampolines
- * of its own for fgraph; -EINVAL for a user that is &fgraph_ops.task_var and also &fgraph_ops.stateless, or
- * wants more than 120 bytes of data; the errors of fgraph_user_add() and of
- * register_ftrace_function().
+ * of its own for fgraph; -EINVAL for a user that is &fgraph_ops.task_var and also
+ * &fgraph_ops.stateless, or wants more than 120 bytes of data; the errors of fgraph_user_add() and
+ * of register_ftrace_function().
  */
 int register_ftrace_graph(struct fgraph_ops *gops)
 {
