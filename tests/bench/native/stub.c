@@ -66,7 +66,8 @@ static noinline bool stub_hook_each(struct fgraph_ops **users, unsigned int nr,
 	unsigned long *place = stub_retp(regs), ret = *place;
 	struct fgraph_call call;
 
-	fgraph_begin_call(&call, users, nr, func, regs);
+	fgraph_begin_call(&call, users, nr, func, fgraph_entry_place(regs), fgraph_retp(regs),
+			  regs);
 	call.kind = FGRAPH_FRAME | FGRAPH_STUB;
 	call.ret = stub_real_ret(call.st, place);
 	while (nr)
