@@ -82,18 +82,35 @@ static int __init fgraph_pm_init(void)
 }
 core_initcall(fgraph_pm_init);
 
+/**
+ * ftrace_graph_get_ret_stack() - find a frame by its number
+ * @task:	the task
+ * @idx:	how many newer frames there are
+ *
+ * Context: any; @task is the current task or does not run.
+ *
+ * Return: the frame, or NULL. It may be gone when the task runs.
+ */
+const struct fgraph_frame *ftrace_graph_get_ret_stack(struct task_struct *task, int idx)
+{
+	struct fgraph_stack *st = READ_ONCE(task->fgraph_stack);
+	void *rec;
+
+	for (rec = st ? READ_ONCE(st->top) : NULL; rec; rec = fgraph_older(rec)) {
+		if (fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME && idx-- <= 0)
+			return rec;
+	}
+	return NULL;
+}
+NOKPROBE_SYMBOL(ftrace_graph_get_ret_stack);
+
 #ifndef fgraph_light_retp
 /* The place of the call that returns: that of the newest frame. NULL if there is none. */
 static unsigned long *fgraph_light_retp(struct ftrace_regs *fregs)
 {
-	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
-	void *rec;
+	const struct fgraph_frame *frame = ftrace_graph_get_ret_stack(current, 0);
 
-	for (rec = st ? READ_ONCE(st->top) : NULL; rec; rec = fgraph_older(rec)) {
-		if (fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME)
-			return READ_ONCE(((struct fgraph_frame *)rec)->retp);
-	}
-	return NULL;
+	return frame ? READ_ONCE(frame->retp) : NULL;
 }
 NOKPROBE_SYMBOL(fgraph_light_retp);
 #endif
@@ -200,26 +217,3 @@ unsigned long ftrace_graph_ret_addr(struct task_struct *task, int *idx, unsigned
 	return real ?: ret;
 }
 NOKPROBE_SYMBOL(ftrace_graph_ret_addr);
-
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/**
- * ftrace_graph_get_ret_stack() - find a frame by its number
- * @task:	the task
- * @idx:	how many newer frames there are
- *
- * Context: any; @task is the current task or does not run.
- *
- * Return: the frame, or NULL. It may be gone when the task runs.
- */
-const struct fgraph_frame *ftrace_graph_get_ret_stack(struct task_struct *task, int idx)
-{
-	struct fgraph_stack *st = READ_ONCE(task->fgraph_stack);
-	void *rec;
-
-	for (rec = st ? READ_ONCE(st->top) : NULL; rec; rec = fgraph_older(rec)) {
-		if (fgraph_kind(fgraph_head(rec)) == FGRAPH_FRAME && idx-- <= 0)
-			return rec;
-	}
-	return NULL;
-}
-#endif

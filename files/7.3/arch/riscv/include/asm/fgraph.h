@@ -2,39 +2,13 @@
 #ifndef _ASM_RISCV_FGRAPH_H
 #define _ASM_RISCV_FGRAPH_H
 
+#define fgraph_link_register(regs)	((regs)->ra)
 #include <asm-generic/fgraph.h>
 
 /* The size of a trampoline's frame record, in bytes, so that the stack pointer stays aligned */
 #define FGRAPH_RECORD_SIZE	16
 
 #ifndef __ASSEMBLER__
-
-#include <asm/ptrace.h>
-
-/* The stack pointer at the entry, which is the same after the return, identifies a call. */
-static __always_inline unsigned long *fgraph_retp(struct pt_regs *regs)
-{
-	return (unsigned long *)regs->sp;
-}
-
-/* Where the return address of a function is found at its entry. */
-static __always_inline unsigned long *fgraph_entry_place(struct pt_regs *regs)
-{
-	return (unsigned long *)&regs->ra;
-}
-
-/* fgraph_retp() of the call that returns. */
-static __always_inline unsigned long *fgraph_full_retp(struct pt_regs *regs)
-{
-	return fgraph_retp(regs);
-}
-
-/* Complete the registers of the trampoline before callbacks see them. */
-static __always_inline void fgraph_fixup_regs(struct pt_regs *regs, unsigned long ret)
-{
-	regs->epc = ret;
-	regs->ra = ret;
-}
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
 /*

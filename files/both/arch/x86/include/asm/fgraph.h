@@ -6,9 +6,7 @@
 #include <asm-generic/fgraph.h>
 #else
 #include <asm/fgraph_regs.h>
-#endif
 
-#ifdef CONFIG_X86_64
 /*
  * A trampoline begins with a CALL of 5 bytes. It stores the address behind itself where the
  * return address was, and the next instruction overwrites that by the trampoline's address. An
