@@ -507,7 +507,7 @@ static bool btf_knows_arg(struct traceprobe_parse_context *ctx, const char *nr)
 	if (kstrtouint(nr, 10, &number))
 		return false;
 	while (trace_btf_next_arg(&w)) {
-		/* Those of "..." have no types, but their places are known. */
+		/* A variadic function: arguments from here on have no types, but known places. */
 		if (!w.type && !w.lost && number >= w.number)
 			return true;
 		if (w.number == number)
