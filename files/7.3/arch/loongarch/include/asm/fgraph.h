@@ -2,7 +2,7 @@
 #ifndef _ASM_LOONGARCH_FGRAPH_H
 #define _ASM_LOONGARCH_FGRAPH_H
 
-#define fgraph_link_register(regs)	((regs)->regs[1])
+#define fgraph_link_register(r)		((r)->regs[1])
 #include <asm-generic/fgraph.h>
 
 #ifndef __ASSEMBLER__

@@ -2,7 +2,7 @@
 #ifndef _ASM_POWERPC_FGRAPH_H
 #define _ASM_POWERPC_FGRAPH_H
 
-#define fgraph_link_register(regs)	((regs)->link)
+#define fgraph_link_register(r)		((r)->link)
 #include <asm-generic/fgraph.h>
 
 #ifndef __ASSEMBLER__

@@ -2,7 +2,7 @@
 #ifndef _ASM_RISCV_FGRAPH_H
 #define _ASM_RISCV_FGRAPH_H
 
-#define fgraph_link_register(regs)	((regs)->ra)
+#define fgraph_link_register(r)		((r)->ra)
 #include <asm-generic/fgraph.h>
 
 /* The size of a trampoline's frame record, in bytes, so that the stack pointer stays aligned */

@@ -2,7 +2,7 @@
 #ifndef _ASM_S390_FGRAPH_H
 #define _ASM_S390_FGRAPH_H
 
-#define fgraph_link_register(regs)	((regs)->gprs[14])
+#define fgraph_link_register(r)		((r)->gprs[14])
 #include <asm-generic/fgraph.h>
 
 #ifndef __ASSEMBLER__
