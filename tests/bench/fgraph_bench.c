@@ -328,15 +328,17 @@ static __always_inline void take_trace(void)
 /* function graph */
 static bool refuse;
 
-/* The series for 6.1 has callbacks of its own. The one for 7.3 keeps those of that kernel. */
-#if defined(CONFIG_FGRAPH) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+#ifdef CONFIG_FGRAPH
 #include <linux/fgraph.h>
 
 #define ENTRY_ARGS	struct fgraph_ops *gops, const struct fgraph_frame *frame, \
 			void *data, struct ftrace_regs *fregs
 #define RETURN_ARGS	struct fgraph_ops *gops, const struct fgraph_frame *frame, \
 			void *data, struct fgraph_regs *regs
+#endif
 
+/* The series for 6.1 exports the functions. */
+#if defined(CONFIG_FGRAPH) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 static void graph_find(void) { }
 
 static int graph_register(struct fgraph_ops *gops, size_t data)
@@ -380,7 +382,9 @@ static int (*do_register)(struct fgraph_ops *gops);
 static void (*do_unregister)(struct fgraph_ops *gops);
 static void *(*do_reserve)(int idx, int size);
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
+#ifdef ENTRY_ARGS
+/* The series has its own. */
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 #define ENTRY_ARGS	struct ftrace_graph_ent *ent, struct fgraph_ops *gops, \
 			struct ftrace_regs *fregs
 #define RETURN_ARGS	struct ftrace_graph_ret *ret, struct fgraph_ops *gops, \
@@ -403,14 +407,19 @@ static void graph_find(void)
 
 static int graph_register(struct fgraph_ops *gops, size_t data)
 {
+#ifdef CONFIG_FGRAPH
+	gops->data_size = data;
+#endif
 	return do_register && do_unregister ? do_register(gops) : -ENOENT;
 }
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
 #define graph_filter(gops, name) ftrace_set_filter(&(gops)->ops, name, strlen(name), 1)
 #define graph_free(gops)	ftrace_free_filter(&(gops)->ops)
+#ifndef CONFIG_FGRAPH
 /* Data are asked for at entry. */
 #define graph_reserve(gops)	do_reserve((gops)->idx, 8)
+#endif
 #else
 #define graph_filter(gops, name)
 #define graph_free(gops)

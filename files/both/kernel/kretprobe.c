@@ -149,8 +149,8 @@ int kretprobe_add(struct kretprobe *rp, void *addr)
 
 	rp->fgraph = (struct fgraph_ops) {
 		/* kretprobe_prepare_ftrace() changes the entry callback. */
-		FGRAPH_CALLBACKS(rp->handler && !rp->entry_handler ? NULL : kretprobe_entry,
-				 rp->handler ? kretprobe_return : NULL),
+		.entryfunc = rp->handler && !rp->entry_handler ? NULL : kretprobe_entry,
+		.retfunc = rp->handler ? kretprobe_return : NULL,
 		.data_size = sizeof(struct kretprobe_instance) + rp->data_size,
 		.name = rp->name,
 		.flags = FGRAPH_FULL_REGS,
@@ -257,8 +257,8 @@ struct hlist_head *kretprobe_prepare_ftrace(struct kprobe *p)
 	memset(&p->ainsn, 0, sizeof(p->ainsn));
 	rp->armed = false;
 	/* The kretprobe is not armed yet, so its callbacks can still be changed. */
-	fgraph_set_callbacks(&rp->fgraph, rp->entry_handler ? kretprobe_ftrace_entry : NULL,
-			     kretprobe_return);
+	rp->fgraph.entryfunc = rp->entry_handler ? kretprobe_ftrace_entry : NULL;
+	rp->fgraph.retfunc = kretprobe_return;
 	if (rp->entry_handler && !rp->entry_args_only)
 		rp->fgraph.flags |= FGRAPH_ENTRY_REGS;
 	return bucket(p);

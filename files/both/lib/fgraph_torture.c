@@ -250,7 +250,8 @@ static int add_user(struct torture_user *u, const char *kind, int first, int nr,
 	switch (kind[0]) {
 	case 'g':
 		use_filter(&u->gops, &u->filter);
-		fgraph_set_callbacks(&u->gops, graph_entry, graph_return);
+		u->gops.entryfunc = graph_entry;
+		u->gops.retfunc = graph_return;
 		u->gops.data_size = min(sizeof(struct note) + size, (size_t)FGRAPH_MAX_DATA_SIZE);
 		u->gops.flags = size & 1 ? FGRAPH_FULL_REGS : 0;
 		u->gops.name = "torture";

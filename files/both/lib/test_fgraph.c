@@ -521,7 +521,8 @@ static void init_user(struct test_user *u, const char *name)
 {
 	memset(u, 0, sizeof(*u));
 	use_filter(&u->gops, &u->filter);
-	fgraph_set_callbacks(&u->gops, user_entry, user_return);
+	u->gops.entryfunc = user_entry;
+	u->gops.retfunc = user_return;
 	u->gops.data_size = 16;
 	u->gops.name = name;
 }
@@ -670,7 +671,8 @@ static void test_errors(void)
 	u.gops.data_size = FGRAPH_MAX_DATA_SIZE + 1;
 	check_error(register_ftrace_graph(&u.gops), -E2BIG);
 	u.gops.data_size = 16;
-	fgraph_set_callbacks(&u.gops, NULL, NULL);
+	u.gops.entryfunc = NULL;
+	u.gops.retfunc = NULL;
 	check_error(register_ftrace_graph(&u.gops), -EINVAL);
 	check_error(unregister_ftrace_graph(&u.gops), -ENOENT);
 

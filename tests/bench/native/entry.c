@@ -104,23 +104,6 @@ void fgraph_ftrace_regs(unsigned long ip, unsigned long parent_ip, struct ftrace
 /* ftrace_caller passes it on. */
 struct ftrace_ops *function_trace_op;
 
-static int core_add(struct fgraph_ops *gops)
-{
-	int ret = fgraph_user_add(gops);
-
-#ifdef HAS_ENTRYFUNC
-	fgraph_set_idx(gops);
-#endif
-	return ret;
-}
-
-static void core_graph(struct fgraph_ops *gops)
-{
-#ifdef HAS_ENTRYFUNC
-	fgraph_set_callbacks(gops, fgraph_entry_without_pids(gops), fgraph_call_return);
-#endif
-}
-
 static struct fgraph_site sites[32];
 
 /* The site of a function, in the table, and in the record of its stub if it has one. */
@@ -158,4 +141,4 @@ static bool core_empty(struct fgraph_stack *st)
 	return fgraph_stack_empty(st) && READ_ONCE(st->top) == st->first;
 }
 
-const struct core core = { core_add, core_graph, core_want, core_empty };
+const struct core core = { fgraph_user_add, core_want, core_empty };

@@ -16,10 +16,10 @@
 #define kprobe_running()	READ_ONCE(native_current_kprobe)
 #define raw_cpu_read(var)	READ_ONCE(var)
 /* The name that 6.1 has for it, which the core of 6.1 translates, and that of 7.3. */
-#ifdef HAS_ENTRYFUNC
-#define CT_RCU_WATCHING		0x100
-#else
+#ifdef HAS_RCU_DYNTICKS_IDX
 #define RCU_DYNTICKS_IDX	0x100
+#else
+#define CT_RCU_WATCHING		0x100
 #endif
 
 struct native_context_tracking {
@@ -40,13 +40,11 @@ struct pt_regs;
 /**
  * struct core - what main.c uses of a copy of the core
  * @add:	registers a user
- * @graph:	makes a user, before it is registered, one that function_graph's callbacks have
  * @want:	says which users want the function whose pad is at @ip, oldest first
  * @empty:	true if the shadow stack has no record
  */
 struct core {
 	int			(*add)(struct fgraph_ops *gops);
-	void			(*graph)(struct fgraph_ops *gops);
 	void			(*want)(unsigned long ip, struct fgraph_ops **users,
 					unsigned int nr);
 	bool			(*empty)(struct fgraph_stack *st);

@@ -128,8 +128,7 @@ static noinline bool stub_hook_asking(struct fgraph_site *site, struct fgraph_op
 	frame = fgraph_stack_grow(call.st, call.top, FGRAPH_SLOT);
 	fgraph_set_head(frame, fgraph_context() + FGRAPH_RESERVED + call.calls);
 	fgraph_fill_frame(frame, gops->user.tag, func, call.ret, stub_retp(regs));
-	wanted = fgraph_ask(gops, fgraph_entryfunc(gops), frame, frame->data, regs, NULL,
-			    fgraph_depth_of(call.calls));
+	wanted = gops->entryfunc(gops, frame, frame->data, (struct ftrace_regs *)regs);
 	fgraph_stack_settle(call.st, frame);
 	if (wanted)
 		fgraph_stack_commit(frame, FGRAPH_FRAME | FGRAPH_STUB | call.calls);
@@ -145,19 +144,17 @@ static __always_inline bool stub_hook_batch(struct stub_call *call, struct fgrap
 					    struct pt_regs *regs)
 {
 	struct fgraph_stack *st = call->st;
-	void *top = call->top, *running = fgraph_get_running(st);
+	void *top = call->top;
 	void *cover = fgraph_cover(st, top, nr, call->calls);
 	struct fgraph_entry *entry = cover - ((unsigned long)nr << FGRAPH_SLOT_SHIFT);
-	struct fgraph_told told __uninitialized;
 	struct fgraph_frame *frame = NULL;
 
-	fgraph_know_entry(&told, func, fgraph_depth_of(call->calls));
 	/* The first user that wants the return opens the frame, and the others join it. */
 	while (nr && !frame) {
 		struct fgraph_ops *gops = READ_ONCE(users[--nr]);
 
 		fgraph_fill_frame((void *)entry, gops->user.tag, func, call->ret, stub_retp(regs));
-		if (!fgraph_batch_ask(st, gops, entry, (void *)entry, regs, &told))
+		if (!fgraph_batch_wants(gops, entry, (void *)entry, regs))
 			continue;
 		fgraph_stack_commit(entry, FGRAPH_FRAME | FGRAPH_STUB | call->calls);
 		top = entry++;
@@ -167,7 +164,7 @@ static __always_inline bool stub_hook_batch(struct stub_call *call, struct fgrap
 		struct fgraph_ops *gops = READ_ONCE(users[--nr]);
 
 		fgraph_fill_entry(entry, gops, frame);
-		if (!fgraph_batch_ask(st, gops, entry, frame, regs, &told))
+		if (!fgraph_batch_wants(gops, entry, frame, regs))
 			continue;
 		WRITE_ONCE(entry->older, top);
 		fgraph_stack_commit(entry, FGRAPH_ENTRY | FGRAPH_LINKED | call->calls);
@@ -175,7 +172,6 @@ static __always_inline bool stub_hook_batch(struct stub_call *call, struct fgrap
 	}
 	fgraph_stack_settle(st, cover);
 	fgraph_stack_drop_header(st, cover, top);
-	fgraph_set_running(st, running);
 	return frame;
 }
 
@@ -232,7 +228,7 @@ __visible bool stub_entered(struct pt_regs *regs, unsigned long at)
 	only = READ_ONCE(site->only);
 	if (!only)
 		return stub_hook_site(site, rec->ip, regs);
-	if (fgraph_entryfunc(only))
+	if (only->entryfunc)
 		return stub_hook_asking(site, only, rec->ip, regs);
 	if (unlikely((only->user.admit && !fgraph_admits_all()) ||
 		     !stub_is_simple(&call, regs, 1)))
@@ -249,15 +245,12 @@ static __always_inline void stub_return_fast(struct fgraph_stack *st, void *top,
 					     unsigned long head, struct fgraph_frame *frame,
 					     struct fgraph_regs *regs, struct fgraph_ops *only)
 {
-	void *running = only ? NULL : fgraph_get_running(st);
 	bool gone;
 
 	fgraph_complete_regs(regs, READ_ONCE(frame->ret));
-	fgraph_set_head(top, (head + fgraph_context()) | (only ? 0 : FGRAPH_ELSEWHERE));
+	fgraph_set_head(top, head + fgraph_context());
 	barrier();
-	gone = fgraph_tell_all(st, top, frame, regs, true, only);
-	if (!only)
-		fgraph_set_running(st, running);
+	gone = fgraph_call_users(top, frame, regs, true, only);
 	fgraph_stack_settle(st, top);
 	fgraph_stack_drop_linked(st, top, frame);
 	if (unlikely(gone))

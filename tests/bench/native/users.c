@@ -62,20 +62,6 @@ static void kretprobe_return(struct fgraph_ops *gops, const struct fgraph_frame 
 	WRITE_ONCE(native_current_kprobe, NULL);
 }
 
-#ifdef HAS_ENTRYFUNC
-static int graph_entry(struct ftrace_graph_ent *ent, struct fgraph_ops *gops,
-		       struct ftrace_regs *fregs)
-{
-	users_entries++;
-	return 1;
-}
-
-static void graph_return(struct ftrace_graph_ret *ret, struct fgraph_ops *gops,
-			 struct ftrace_regs *fregs)
-{
-	users_returns++;
-}
-#else
 static int graph_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
 		       struct ftrace_regs *fregs)
 {
@@ -164,14 +150,14 @@ static void add(int core, const struct core *c, int kind, int n)
 	if (kind == KRETPROBE) {
 		kretprobe[core][n].handler = handler;
 		gops = &kretprobe[core][n].fgraph;
-		fgraph_set_callbacks(gops, NULL, kretprobe_return);
+		gops->retfunc = kretprobe_return;
 		gops->user.admit = kretprobe_admit;
 	} else if (kind == GRAPH) {
 		gops->entryfunc = graph_entry;
 		gops->retfunc = graph_return;
-		c->graph(gops);
 	} else {
-		fgraph_set_callbacks(gops, check_entry, check_return);
+		gops->entryfunc = check_entry;
+		gops->retfunc = check_return;
 	}
 	gops->data_size = sizeof_field(struct fgraph_frame, data);
 	if (kind == KRETPROBE || kind == CHECK_FULL)

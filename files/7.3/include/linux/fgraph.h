@@ -2,8 +2,7 @@
 /*
  * fgraph: callbacks at the entry and at the return of functions.
  *
- * A user is a struct fgraph_ops, which is in ftrace.h. Its callbacks for fgraph are
- * &fgraph_ops.on_entry and &fgraph_ops.on_return. However many users want the return of a
+ * A user is a struct fgraph_ops, which is in ftrace.h. However many users want the return of a
  * call, its return address is replaced once.
  */
 #ifndef _LINUX_FGRAPH_H
@@ -19,7 +18,7 @@
 /**
  * struct fgraph_regs - registers of a function that returns
  * @regs:	all registers if the call returned to the full trampoline, else a few, see
- *		fgraph_regs_full(). retfunc() and exit handlers get them as a struct
+ *		fgraph_regs_full(). Exit handlers of fprobes get them as a struct
  *		ftrace_regs, which begins alike
  *
  * Callbacks use fgraph_return_value() and fgraph_get_regs().

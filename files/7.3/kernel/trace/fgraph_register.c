@@ -18,47 +18,8 @@
 #include "trace.h"
 
 DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
-/* The number of users with entryfunc. */
+/* The number of users. */
 int ftrace_graph_active;
-
-/* The &fgraph_ops.on_entry of a user that has the pids of a trace_array. */
-static int fgraph_call_entry_pid(struct fgraph_ops *gops, const struct fgraph_frame *frame,
-				 void *data, struct ftrace_regs *fregs)
-{
-	struct trace_array *tr = gops->ops.private;
-
-	if (tr && ftrace_pids_enabled(&gops->ops)) {
-		int pid = this_cpu_read(tr->array_buffer.data->ftrace_ignore_pid);
-
-		if (pid == FTRACE_PID_IGNORE ||
-		    (pid != FTRACE_PID_TRACE && pid != current->pid))
-			return 0;
-	}
-	return fgraph_entry_without_pids(gops)(gops, frame, data, fregs);
-}
-NOKPROBE_SYMBOL(fgraph_call_entry_pid);
-
-static void fgraph_choose_entry(struct fgraph_ops *gops)
-{
-	if (gops->entryfunc)
-		WRITE_ONCE(gops->on_entry, ftrace_pids_enabled(&gops->ops) ?
-			   fgraph_call_entry_pid : fgraph_entry_without_pids(gops));
-}
-
-/**
- * fgraph_update_pid_func() - adapt to a change of the pids of a trace_array
- *
- * Context: process, ftrace_lock held.
- */
-void fgraph_update_pid_func(void)
-{
-	struct fgraph_ops *gops;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	list_for_each_entry(gops, &fgraph_filter_users, user.list)
-		fgraph_choose_entry(gops);
-}
 
 /**
  * ftrace_graph_stop() - stop the graph tracers for good
@@ -111,49 +72,39 @@ static void fgraph_sched_switch(void *ignore, bool preempt, struct task_struct *
 }
 
 static DEFINE_MUTEX(fgraph_register_mutex);
+static unsigned int fgraph_sleep_users;
 
-static int fgraph_get_sched_switch(struct fgraph_ops *gops)
+/* Count a user. Returns 0, or the error of registering the probe. */
+static int fgraph_count_user(struct fgraph_ops *gops)
 {
-	int ret = 0;
+	int ret;
 
-	if (!gops->entryfunc)
-		return 0;
 	guard(mutex)(&fgraph_register_mutex);
-	if (!ftrace_graph_active)
+	if (gops->flags & FGRAPH_SLEEP_TIME && !fgraph_sleep_users++) {
 		ret = register_trace_sched_switch(fgraph_sched_switch, NULL);
-	if (!ret)
-		ftrace_graph_active++;
-	return ret;
+		if (ret) {
+			fgraph_sleep_users--;
+			return ret;
+		}
+	}
+	ftrace_graph_active++;
+	return 0;
 }
 
-static void fgraph_put_sched_switch(struct fgraph_ops *gops)
+static void fgraph_discount_user(struct fgraph_ops *gops)
 {
-	if (!gops->entryfunc)
-		return;
 	guard(mutex)(&fgraph_register_mutex);
-	if (!--ftrace_graph_active)
+	ftrace_graph_active--;
+	if (gops->flags & FGRAPH_SLEEP_TIME && !--fgraph_sleep_users)
 		unregister_trace_sched_switch(fgraph_sched_switch, NULL);
-}
-
-/* Have the core call entryfunc() and retfunc(). */
-static void fgraph_adapt_callbacks(struct fgraph_ops *gops)
-{
-	/* What may be reserved without saying so fits into the header of a record. */
-	gops->data_size = max(gops->data_size, FGRAPH_HEADER_DATA);
-	/* It looks whether there are pids. */
-	gops->on_entry = fgraph_call_entry_pid;
-	gops->on_return = gops->retfunc ? fgraph_call_return : NULL;
-	/* For the fgraph_users file. */
-	gops->user.kind = "tracer";
 }
 
 static int fgraph_register(struct fgraph_ops *gops)
 {
 	int ret;
 
-	fgraph_set_idx(gops);
 	ftrace_ops_init(&gops->ops);
-	ret = fgraph_get_sched_switch(gops);
+	ret = fgraph_count_user(gops);
 	if (ret)
 		return ret;
 	/* The filter must not be freed from now on. */
@@ -161,12 +112,9 @@ static int fgraph_register(struct fgraph_ops *gops)
 	ret = fgraph_add_filter(gops);
 	if (ret) {
 		gops->ops.flags &= ~FTRACE_OPS_FL_GRAPH;
-		fgraph_put_sched_switch(gops);
-		return ret;
+		fgraph_discount_user(gops);
 	}
-	guard(mutex)(&ftrace_lock);
-	fgraph_choose_entry(gops);
-	return 0;
+	return ret;
 }
 
 /**
@@ -177,9 +125,7 @@ static int fgraph_register(struct fgraph_ops *gops)
  * Context: process. May sleep.
  *
  * Return: 0; -EOPNOTSUPP if the user has FGRAPH_FULL_REGS and the architecture has no trampolines
- * of its own for fgraph; -EINVAL for a user that is &fgraph_ops.task_var and also
- * &fgraph_ops.stateless, or wants more than 120 bytes of data; the errors of fgraph_user_add() and
- * of register_ftrace_function().
+ * of its own for fgraph; the errors of fgraph_user_add() and of register_ftrace_function().
  */
 int register_ftrace_graph(struct fgraph_ops *gops)
 {
@@ -188,11 +134,6 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 	/* There, kretprobes alone return to a trampoline that saves all registers. */
 	if (!IS_ENABLED(CONFIG_HAVE_FGRAPH) && (gops->flags & FGRAPH_FULL_REGS))
 		return -EOPNOTSUPP;
-	/* The word is part of the data. */
-	if (gops->task_var && (gops->stateless || gops->data_size > FGRAPH_VAR_DATA))
-		return -EINVAL;
-	if (gops->entryfunc)
-		fgraph_adapt_callbacks(gops);
 	ret = fgraph_user_add(gops);
 	if (ret)
 		return ret;
@@ -224,7 +165,7 @@ int unregister_ftrace_graph(struct fgraph_ops *gops)
 
 	fgraph_remove_filter(gops);
 	fgraph_synchronize();
-	fgraph_put_sched_switch(gops);
+	fgraph_discount_user(gops);
 	fgraph_user_remove(gops);
 	gops->ops.flags &= ~FTRACE_OPS_FL_GRAPH;
 	return 0;

@@ -29,21 +29,21 @@ struct fgraph_all {
 static struct fgraph_all __rcu *fgraph_all;
 static DEFINE_MUTEX(fgraph_static_mutex);
 
-int ftrace_graph_entry_stub(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
-			    struct ftrace_regs *fregs)
+int ftrace_graph_entry_stub(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			    void *data, struct ftrace_regs *fregs)
 {
 	return 0;
 }
 
-static int fgraph_static_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
-			       struct ftrace_regs *fregs)
+static int fgraph_static_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+			       void *data, struct ftrace_regs *fregs)
 {
 	return 0;
 }
 
 /* Architectures compare these with ftrace_stub_graph and ftrace_graph_entry_stub. */
-trace_func_graph_ret_t ftrace_graph_return = ftrace_stub_graph;
-trace_func_graph_ent_t ftrace_graph_entry = ftrace_graph_entry_stub;
+fgraph_return_t ftrace_graph_return = ftrace_stub_graph;
+fgraph_entry_t ftrace_graph_entry = ftrace_graph_entry_stub;
 
 /* See fgraph_hook_entry() of fgraph_ftrace.c. */
 void fgraph_hook_entry(unsigned long func, unsigned long *place, unsigned long *retp,

@@ -3,6 +3,7 @@
  * The function profiler: what differs between kernels. How calls are hooked, and how trace_stat
  * names a function. Part of func_profile.c.
  */
+#include "trace_graph_call.h"
 
 /* Can instances have profilers? Without return hooks there is only that of the top level. */
 #define PROFILE_INSTANCES	IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER)
@@ -45,31 +46,24 @@ static void profile_stat_show_name(struct seq_file *m, unsigned long ip)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-static int profile_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+static int profile_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
 			 struct ftrace_regs *fregs)
 {
-	struct profile_call *call = fgraph_reserve_data(gops->idx, sizeof(*call));
-
-	if (!call)
+	if (graph_is_off(gops))
 		return 0;
-	profile_begin(container_of(gops, struct func_profile, gops), trace->func, call);
+	profile_begin(container_of(gops, struct func_profile, gops), frame->func, data);
 	return 1;
 }
 
-static void profile_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
-			   struct ftrace_regs *fregs)
+static void profile_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
+			   struct fgraph_regs *regs)
 {
 	struct func_profile *profile = container_of(gops, struct func_profile, gops);
-	struct profile_call *call = fgraph_retrieve_data(gops->idx, NULL);
-	u64 time;
+	u64 time = profile_duration(profile, data);
 
-	if (!call)
-		return;
-	time = profile_duration(profile, call);
 	if (!(READ_ONCE(profile->tr->trace_flags) & TRACE_ITER(GRAPH_TIME)))
-		time = profile_own_time(call, fgraph_retrieve_parent_data(gops->idx, NULL, 1),
-					time);
-	profile_end(profile, trace->func, call, time);
+		time = profile_own_time(data, fgraph_parent_data(gops, frame), time);
+	profile_end(profile, READ_ONCE(frame->func), data, time);
 }
 
 static int profile_register(struct func_profile *profile)
@@ -97,7 +91,9 @@ static int profile_init_ops(struct func_profile *profile, struct trace_array *tr
 
 	gops->entryfunc = profile_entry;
 	gops->retfunc = profile_return;
-	gops->stateless = true;
+	gops->data_size = sizeof(struct profile_call);
+	gops->flags = FGRAPH_SLEEP_TIME;
+	gops->user.kind = "tracer";
 	/* The profiler of the top level has never obeyed set_ftrace_pid. */
 	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
 		ftrace_ops_set_global_filter(&gops->ops);

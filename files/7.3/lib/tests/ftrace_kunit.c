@@ -40,13 +40,12 @@ struct graph_user {
 	atomic_t strangers;
 };
 
-static notrace int graph_user_entry(struct ftrace_graph_ent *ent,
-				    struct fgraph_ops *gops,
-				    struct ftrace_regs *fregs)
+static notrace int graph_user_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+				    void *data, struct ftrace_regs *fregs)
 {
 	struct graph_user *user = container_of(gops, struct graph_user, gops);
 
-	if (ent->func != user->site) {
+	if (frame->func != user->site) {
 		atomic_inc(&user->strangers);
 		return 0;
 	}
@@ -54,9 +53,8 @@ static notrace int graph_user_entry(struct ftrace_graph_ent *ent,
 	return !user->refuses;
 }
 
-static notrace void graph_user_return(struct ftrace_graph_ret *ret,
-				      struct fgraph_ops *gops,
-				      struct ftrace_regs *fregs)
+static notrace void graph_user_return(struct fgraph_ops *gops, const struct fgraph_frame *frame,
+				      void *data, struct fgraph_regs *regs)
 {
 	struct graph_user *user = container_of(gops, struct graph_user, gops);
 
@@ -196,20 +194,10 @@ static bool fault_disarm(void)
 /* No operation here makes as many allocations. */
 #define MANY_ALLOCATIONS	200
 
-/* The return of a call does not call a user that refused it, whatever its index. */
+/* The return of a call does not call a user that refused it. */
 static void refused_call(struct kunit *test)
 {
-	int i;
-
-	/* Indices are given out in turn, and that of the first one is 0. */
-	for (i = 0; i < 2 * BITS_PER_LONG; i++) {
-		KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&user_a.gops));
-		if (!user_a.gops.idx)
-			break;
-		unregister_ftrace_graph(&user_a.gops);
-	}
-	if (user_a.gops.idx)
-		kunit_skip(test, "index 0 is taken");
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&user_a.gops));
 	KUNIT_EXPECT_EQ(test, 0, register_ftrace_graph(&user_b.gops));
 
 	/* The filter has no such function. */

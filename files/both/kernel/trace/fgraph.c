@@ -75,7 +75,7 @@ NOKPROBE_SYMBOL(fgraph_frame_has_any);
  * Find out how the call is hooked for its users. If the return address is a trampoline, the newest
  * frame of that place says which call has been hooked: this one, or one of a function that ended
  * in a tail call of this function. In the second case both calls return at once, and the users of
- * the newer frame are told first. If the function is the same and the frame has one of the users,
+ * the newer frame are called first. If the function is the same and the frame has one of the users,
  * it is the second case, as each user is called once at an entry. Returns false if the call must
  * not be hooked.
  */
@@ -120,7 +120,7 @@ static noinline void fgraph_hook_slow(struct fgraph_call *call, struct fgraph_op
 				      void *dead_below)
 {
 	unsigned long slots = gops->user.slots, head;
-	void *rec = NULL, *newest, *running;
+	void *rec = NULL;
 	struct fgraph_stack *st = call->st;
 
 	if (!st) {
@@ -134,17 +134,11 @@ static noinline void fgraph_hook_slow(struct fgraph_call *call, struct fgraph_op
 						(slots + 1) << FGRAPH_SLOT_SHIFT)))
 			fgraph_reap(st, dead_below);
 		call->top = READ_ONCE(st->top);
-		newest = fgraph_newest(call->top, &head);
+		fgraph_newest(call->top, &head);
 		/* This counts abandoned calls that an interrupt drops before the push, too. */
 		call->calls = head & FGRAPH_CALLS_MASK;
 		head &= FGRAPH_CONTEXT;
-		if ((head & (FGRAPH_INSIDE | FGRAPH_ELSEWHERE)) == FGRAPH_INSIDE) {
-			/* The fast path has called a callback, so no other one runs. */
-			fgraph_set_running(st, newest);
-			head |= FGRAPH_ELSEWHERE;
-		}
-		rec = fgraph_stack_reserve(st, call->top, slots, FGRAPH_ELSEWHERE |
-					   fgraph_context_within(head) |
+		rec = fgraph_stack_reserve(st, call->top, slots, fgraph_context_within(head) |
 					   (call->frame ? call->calls :
 					    fgraph_one_more_call(call->calls)));
 	}
@@ -152,16 +146,13 @@ static noinline void fgraph_hook_slow(struct fgraph_call *call, struct fgraph_op
 		fgraph_miss(gops, FGRAPH_MISS_MEMORY);
 		return;
 	}
-	running = fgraph_get_running(st);
-	fgraph_set_running(st, rec);
-	call->entryfunc = fgraph_entryfunc(gops);
-	call->wanted = fgraph_retfunc(gops);
+	call->entryfunc = gops->entryfunc;
+	call->wanted = gops->retfunc;
 	if (fgraph_add_record(call, gops, rec, slots, head) && !call->frame) {
 		/* The other users of the call join this frame. */
 		call->kind = FGRAPH_ENTRY;
 		call->frame = rec;
 	}
-	fgraph_set_running(st, running);
 }
 NOKPROBE_SYMBOL(fgraph_hook_slow);
 
@@ -289,26 +280,20 @@ static __always_inline void *fgraph_cover(struct fgraph_stack *st, void *top, un
 	void *cover = fgraph_stack_grow(st, top, (nr + 1) << FGRAPH_SLOT_SHIFT);
 
 	if (likely(cover))
-		fgraph_set_head(cover, FGRAPH_RESERVED | FGRAPH_ELSEWHERE | calls |
-				fgraph_context());
+		fgraph_set_head(cover, FGRAPH_RESERVED | calls | fgraph_context());
 	barrier();
 	return cover;
 }
 
 /*
- * Ask a user about a call of a batch, where @rec is its record and @frame the call's. Returns true
- * if it wants the return.
+ * Call the entry callback of a user in a batch, where @rec is its record and @frame the call's.
+ * Returns true if the user wants the return.
  */
-static __always_inline bool fgraph_batch_ask(struct fgraph_stack *st, struct fgraph_ops *gops,
-					     struct fgraph_entry *rec, struct fgraph_frame *frame,
-					     struct pt_regs *regs, struct fgraph_told *told)
+static __always_inline bool fgraph_batch_wants(struct fgraph_ops *gops, struct fgraph_entry *rec,
+					       struct fgraph_frame *frame, struct pt_regs *regs)
 {
-	fgraph_entry_t entryfunc = fgraph_entryfunc(gops);
-
-	if (!entryfunc)
-		return true;
-	fgraph_set_running(st, rec);
-	return fgraph_ask(gops, entryfunc, frame, rec->data, regs, told, 0);
+	return !gops->entryfunc ||
+	       gops->entryfunc(gops, frame, rec->data, (struct ftrace_regs *)regs);
 }
 
 /*
@@ -322,14 +307,11 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 					      struct pt_regs *regs)
 {
 	u32 calls = fgraph_one_more_call(head & FGRAPH_CALLS_MASK);
-	void *running = fgraph_get_running(st);
-	struct fgraph_told told __uninitialized;
 	struct fgraph_frame *frame = NULL;
 	struct fgraph_entry *entry;
 	struct fgraph_ops *gops;
 	unsigned int flags = 0;
 
-	fgraph_know_entry(&told, func, fgraph_depth_of(calls));
 	do {
 		unsigned int some = fgraph_batch_size(top, nr), end = nr - some;
 		void *cover = fgraph_cover(st, top, some, calls);
@@ -341,7 +323,7 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 			gops = READ_ONCE(users[--nr]);
 			fgraph_fill_frame((void *)entry, gops->user.tag, func,
 					  *fgraph_entry_place(regs), fgraph_retp(regs));
-			if (!fgraph_batch_ask(st, gops, entry, (void *)entry, regs, &told)) {
+			if (!fgraph_batch_wants(gops, entry, (void *)entry, regs)) {
 				/* Let the next one open the frame. */
 				fgraph_stack_settle(st, cover);
 				fgraph_stack_drop_header(st, cover, top);
@@ -355,7 +337,7 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 		while (nr > end) {
 			gops = READ_ONCE(users[--nr]);
 			fgraph_fill_entry(entry, gops, frame);
-			if (!fgraph_batch_ask(st, gops, entry, frame, regs, &told))
+			if (!fgraph_batch_wants(gops, entry, frame, regs))
 				continue;
 			/* @top may be in an older chunk. */
 			WRITE_ONCE(entry->older, top);
@@ -366,7 +348,6 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 		fgraph_stack_settle(st, cover);
 		fgraph_stack_drop_header(st, cover, top);
 	} while (unlikely(nr));
-	fgraph_set_running(st, running);
 	if (likely(frame))
 		fgraph_set_trampoline(fgraph_entry_place(regs), flags, false);
 	/* There was no memory for a batch of the others, but there may be for some of them. */
@@ -441,26 +422,23 @@ static noinline void __noreturn fgraph_no_frame(void)
 NOKPROBE_SYMBOL(fgraph_no_frame);
 
 /*
- * Tell all users of a frame that the call returns, in the reverse order of their records. These
+ * Call the return callbacks of all users of a frame, in the reverse order of their records. These
  * are between @top and the frame; if they are not @linked, records of other calls may be in
  * between. If @only is not NULL, it is the only one. Returns true if one of the users has gone.
  */
-static __always_inline bool fgraph_tell_all(struct fgraph_stack *st, void *top,
-					    struct fgraph_frame *frame,
-					    struct fgraph_regs *regs, bool linked,
-					    struct fgraph_ops *only)
+static __always_inline bool fgraph_call_users(void *top, struct fgraph_frame *frame,
+					      struct fgraph_regs *regs, bool linked,
+					      struct fgraph_ops *only)
 {
 	unsigned long slots = linked ? 0 : fgraph_slots(fgraph_head(frame));
-	struct fgraph_told told __uninitialized;
 	struct fgraph_entry *entry;
 	struct fgraph_ops *gops;
 	bool gone = false;
 
 	if (only) {
-		fgraph_tell(only, frame, frame->data, regs, NULL, NULL, NULL);
+		only->retfunc(only, frame, frame->data, regs);
 		return false;
 	}
-	fgraph_know_return(&told, frame);
 	for (entry = top; (void *)entry != frame;
 	     entry = linked ? READ_ONCE(entry->older) : fgraph_older(entry)) {
 		void *data = entry->data;
@@ -475,17 +453,17 @@ static __always_inline bool fgraph_tell_all(struct fgraph_stack *st, void *top,
 			gone = true;
 			continue;
 		}
-		fgraph_tell(gops, frame, data, regs, &told, st, entry);
+		gops->retfunc(gops, frame, data, regs);
 	}
 	gops = fgraph_frame_user(frame);
 	if (unlikely(!gops))
 		return true;
-	fgraph_tell(gops, frame, fgraph_data_in(frame, slots), regs, &told, st, frame);
+	gops->retfunc(gops, frame, fgraph_data_in(frame, slots), regs);
 	return gone;
 }
 
 /*
- * The steps of a return up to where the frame can be dropped: tell its users and restore the
+ * The steps of a return up to where the frame can be dropped: call its users and restore the
  * return address. @top is the newest record, of this frame or of a live call further out;
  * @head is what its header says meanwhile. Returns true if one of the users has gone.
  *
@@ -498,14 +476,11 @@ static __always_inline bool fgraph_return_steps(struct fgraph_stack *st, void *t
 						struct fgraph_ops *only)
 {
 	bool gone, tail = !linked && (fgraph_head(frame) & FGRAPH_TAIL);
-	void *running = only ? NULL : fgraph_get_running(st);
 
 	fgraph_complete_regs(regs, READ_ONCE(frame->ret));
-	fgraph_set_head(top, head | (only ? 0 : FGRAPH_ELSEWHERE));
+	fgraph_set_head(top, head);
 	barrier();
-	gone = fgraph_tell_all(st, top, frame, regs, linked, only);
-	if (!only)
-		fgraph_set_running(st, running);
+	gone = fgraph_call_users(top, frame, regs, linked, only);
 	/*
 	 * Before the frame is dropped, as an unwinder that finds the trampoline needs a frame.
 	 * After a tail call it finds that of the older call of this place.
@@ -607,7 +582,7 @@ static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, uns
 NOKPROBE_SYMBOL(fgraph_return_several);
 
 /*
- * A hooked function returned to a trampoline. Tell the users of its frame, and return the real
+ * A hooked function returned to a trampoline. Call the users of its frame, and return the real
  * return address.
  */
 static __always_inline unsigned long fgraph_return(unsigned long *retp,

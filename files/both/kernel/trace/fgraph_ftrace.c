@@ -207,7 +207,10 @@ static void fgraph_ignore(struct fgraph_ops *gops, const struct fgraph_frame *fr
 NOKPROBE_SYMBOL(fgraph_ignore);
 
 /* Takes the place of a user that has gone in &fgraph_site.users. */
-static struct fgraph_ops fgraph_nobody = { FGRAPH_CALLBACKS(fgraph_refuse, fgraph_ignore) };
+static struct fgraph_ops fgraph_nobody = {
+	.entryfunc = fgraph_refuse,
+	.retfunc = fgraph_ignore,
+};
 
 /* Functions are usually at least 16 bytes apart, like slots: neighbours do not collide. */
 static __always_inline struct fgraph_site_slot *

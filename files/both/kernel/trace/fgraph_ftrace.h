@@ -40,8 +40,8 @@ int fgraph_add_filter(struct fgraph_ops *gops);
 void fgraph_remove_filter(struct fgraph_ops *gops);
 
 /* Of the architecture or the linker script: does nothing */
-void ftrace_stub_graph(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
-		       struct ftrace_regs *fregs);
+void ftrace_stub_graph(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
+		       struct fgraph_regs *regs);
 
 /* For architectures that call function_graph_enter_regs() */
 void fgraph_hook_entry(unsigned long func, unsigned long *place, unsigned long *retp,

@@ -135,9 +135,8 @@ static __always_inline bool fgraph_add_record(struct fgraph_call *call, struct f
 		fgraph_fill_frame(rec, gops->user.tag, call->func, call->ret,
 				  call->retp);
 	if (call->entryfunc) {
-		if (!fgraph_ask(gops, call->entryfunc, frame, fgraph_data_in(rec, slots),
-				call->regs, NULL, call->frame ?
-				fgraph_depth_of(fgraph_head(frame)) : fgraph_calls(call->calls)))
+		if (!call->entryfunc(gops, frame, fgraph_data_in(rec, slots),
+				     (struct ftrace_regs *)call->regs))
 			wanted = false;
 		fgraph_stack_settle(st, rec);
 	}
@@ -170,7 +169,7 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 		.st = READ_ONCE(current->fgraph_stack),
 		.kind = FGRAPH_FRAME,
 		.ret = READ_ONCE(*place),
-		.entryfunc = fgraph_entryfunc(gops),
+		.entryfunc = gops->entryfunc,
 		.wanted = true,
 	};
 	unsigned long head;

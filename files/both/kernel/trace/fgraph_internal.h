@@ -48,7 +48,7 @@ static __always_inline bool fgraph_rcu_is_watching(void)
 /* The fast paths are for users that want returns and whose data fits into one slot. */
 static __always_inline bool fgraph_is_simple(const struct fgraph_ops *gops)
 {
-	return fgraph_retfunc(gops) && !gops->user.slots;
+	return gops->retfunc && !gops->user.slots;
 }
 
 /* fgraph.c: called by the trampolines */

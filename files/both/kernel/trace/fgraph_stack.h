@@ -128,8 +128,6 @@ enum fgraph_kind {
 #define FGRAPH_LINKED		BIT(6)
 /* A callback runs for this record or for one further down. The sign for fgraph_is_quiet(). */
 #define FGRAPH_INSIDE		BIT(7)
-/* With FGRAPH_INSIDE: the callback runs for &fgraph_stack.running. Else it does for this record. */
-#define FGRAPH_ELSEWHERE	BIT(8)
 /* Bits 9-15: how many slots of data lie below the header. */
 #define FGRAPH_SLOTS_SHIFT	9
 #define FGRAPH_SLOTS_MASK	(0x7fUL << FGRAPH_SLOTS_SHIFT)
@@ -148,8 +146,7 @@ enum fgraph_kind {
 #define FGRAPH_NR_CALLS		BIT(FGRAPH_COUNT_SHIFT - FGRAPH_CALLS_SHIFT)
 #define FGRAPH_CALLS_MASK	((u32)(FGRAPH_NR_CALLS - 1) << FGRAPH_CALLS_SHIFT)
 /* The bits of a header that describe a running callback. */
-#define FGRAPH_CONTEXT		(FGRAPH_INSIDE | FGRAPH_NESTED | FGRAPH_ELSEWHERE | \
-				 ~0UL << FGRAPH_COUNT_SHIFT)
+#define FGRAPH_CONTEXT		(FGRAPH_INSIDE | FGRAPH_NESTED | ~0UL << FGRAPH_COUNT_SHIFT)
 /* The bits of a header that stay while the record is done or is being dropped. */
 #define FGRAPH_STAYS		(FGRAPH_SLOTS_MASK | FGRAPH_CALLS_MASK | FGRAPH_CONTEXT)
 
@@ -192,18 +189,13 @@ struct fgraph_chunk {
  * @top:	the newest header; that of the first chunk if the stack is empty
  * @first:	the first chunk, which follows this structure in the same memory
  * @list:	links stacks that are about to be freed
- * @running:	the record for whose user a callback runs, if the newest record is
- *		FGRAPH_ELSEWHERE. Whoever sets it puts back the old value: the
- *		callback may be one that was interrupted. Only if no callback needs that,
- *		fgraph_hook_slow() does not
  * @unused:	fills the slot
  */
 struct fgraph_stack {
 	void			*top;
 	struct fgraph_chunk	*first;
 	struct fgraph_stack	*list;
-	void			*running;
-	unsigned long		unused[FGRAPH_SLOT / sizeof(long) - 4];
+	unsigned long		unused[FGRAPH_SLOT / sizeof(long) - 3];
 };
 
 static_assert(sizeof(struct fgraph_frame) == FGRAPH_SLOT);

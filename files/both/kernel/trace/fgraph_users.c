@@ -133,7 +133,7 @@ int fgraph_user_add(struct fgraph_ops *gops)
 	unsigned int i;
 	int ret;
 
-	if (!fgraph_entryfunc(gops) && !fgraph_retfunc(gops))
+	if (!gops->entryfunc && !gops->retfunc)
 		return -EINVAL;
 	if (gops->data_size > FGRAPH_MAX_DATA_SIZE)
 		return -E2BIG;

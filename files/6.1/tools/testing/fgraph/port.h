@@ -20,28 +20,4 @@ static inline void set_return_value(struct fgraph_regs *regs, unsigned long valu
 	regs->value[0] = value;
 }
 
-/* Sets the callbacks of the model's user number @n. */
-static inline void base_set_callbacks(struct fgraph_ops *gops, int n, fgraph_entry_t entryfunc,
-				      fgraph_return_t retfunc)
-{
-	fgraph_set_callbacks(gops, entryfunc, retfunc);
-}
-
-/* Called after a user has been registered. */
-static inline void base_registered(struct fgraph_ops *gops)
-{
-}
-
-/* The size of the private data that callbacks of a user get, in bytes. */
-static inline size_t base_data_size(const struct fgraph_ops *gops)
-{
-	return gops->data_size;
-}
-
-/* What fgraph_parent_data() gives, as the callbacks of the surrounding call got it. */
-static inline void *base_parent_data(struct fgraph_ops *gops, const struct fgraph_frame *frame)
-{
-	return fgraph_parent_data(gops, frame);
-}
-
 #endif /* _PORT_H */

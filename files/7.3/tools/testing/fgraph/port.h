@@ -24,11 +24,4 @@ static inline void set_return_value(struct fgraph_regs *regs, unsigned long valu
 	regs_return_value(&regs->regs) = value;
 }
 
-/* graph.c */
-void base_set_callbacks(struct fgraph_ops *gops, int n, fgraph_entry_t entryfunc,
-			fgraph_return_t retfunc);
-void base_registered(struct fgraph_ops *gops);
-size_t base_data_size(const struct fgraph_ops *gops);
-void *base_parent_data(struct fgraph_ops *gops, const struct fgraph_frame *frame);
-
 #endif /* _PORT_H */

@@ -307,7 +307,8 @@ static struct fprobe_seen *batch_register(struct kunit *test)
 		seen[i].fp.entry_handler = i < 2 ? NULL : seen_entry;
 		seen[i].fp.exit_handler = seen_exit;
 		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen[i].fp, &add, 1), 0);
-		fgraph_set_callbacks(&users[i].gops, i % 2 ? count_entry : NULL, count_return);
+		users[i].gops.entryfunc = i % 2 ? count_entry : NULL;
+		users[i].gops.retfunc = count_return;
 		hook(test, &users[i], t->add);
 	}
 	memset(chain, 0, sizeof(chain));
@@ -358,7 +359,8 @@ static void batch_nested(struct kunit *test, struct fprobe_seen *seen)
 	const struct fgraph_kunit_targets *t = targets(test);
 	struct hook_user *calls = &users[BATCH_USERS];
 
-	fgraph_set_callbacks(&calls->gops, count_entry, call_hooked_return);
+	calls->gops.entryfunc = count_entry;
+	calls->gops.retfunc = call_hooked_return;
 	hook(test, calls, t->add);
 	disable_fprobe(&seen[1].fp);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);

@@ -126,7 +126,8 @@ static void site_filter(struct kunit *test, struct site_user *u, unsigned long i
 static void site_register(struct kunit *test, struct site_user *u)
 {
 	use_filter(&u->gops, own_filter(u));
-	fgraph_set_callbacks(&u->gops, site_entry, site_return);
+	u->gops.entryfunc = site_entry;
+	u->gops.retfunc = site_return;
 	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&u->gops), 0);
 	u->registered = true;
 	site_check(test);

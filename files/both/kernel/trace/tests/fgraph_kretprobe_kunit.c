@@ -332,7 +332,8 @@ static void hook_chain(struct kunit *test)
 		chain[i].rp.data_size = i % 7 ? i % 5 ? 0 : 8 : 100;
 		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
 	}
-	fgraph_set_callbacks(&users[0].gops, count_entry, count_return);
+	users[0].gops.entryfunc = count_entry;
+	users[0].gops.retfunc = count_return;
 	hook(test, &users[0], t->add);
 	chain_call(test, nr);
 	chain_call(test, nr);
@@ -382,7 +383,8 @@ static void hook_chain_in_callback(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[i].rp), 0);
 	}
 	again_start(t);
-	fgraph_set_callbacks(&users[0].gops, NULL, again_return);
+	users[0].gops.entryfunc = NULL;
+	users[0].gops.retfunc = again_return;
 	hook(test, &users[0], t->add);
 	hooked(test);
 	for (i = 0; i < 2; i++)
@@ -517,7 +519,8 @@ static void hook_late(struct kunit *test)
 		for (i = 0; i < ARRAY_SIZE(on_the_way); i++)
 			ftrace_set_filter(own_filter(way), (char *)on_the_way[i],
 					  strlen(on_the_way[i]), 0);
-		fgraph_set_callbacks(&way->gops, count_entry, count_return);
+		way->gops.entryfunc = count_entry;
+		way->gops.retfunc = count_return;
 		way->gops.data_size = 100;
 		hook(test, way, t->inner);
 		hook(test, u, t->call, t->add);

@@ -263,8 +263,10 @@ static void hook_order(struct kunit *test)
 	first->handler = order_first_handler;
 	second->entry_handler = NULL;
 	second->handler = order_second_handler;
-	for (i = 0; i < 4; i++)
-		fgraph_set_callbacks(&users[i].gops, order_entry, order_return);
+	for (i = 0; i < 4; i++) {
+		users[i].gops.entryfunc = order_entry;
+		users[i].gops.retfunc = order_return;
+	}
 	memset(called, 0, sizeof(called));
 	hook(test, &users[0], t->add);
 	hook(test, &users[1], t->add);
@@ -406,7 +408,8 @@ static void hook_recursion(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		fgraph_set_callbacks(&users[i].gops, parent_entry, parent_return);
+		users[i].gops.entryfunc = parent_entry;
+		users[i].gops.retfunc = parent_return;
 		users[i].gops.data_size = 8 + 100 * i;
 		hook(test, &users[i], t->nest);
 	}
@@ -510,7 +513,8 @@ static void hook_stack_trace(struct kunit *test)
 	struct hook_user *u = &users[0], *other = &users[1];
 	int round;
 
-	fgraph_set_callbacks(&u->gops, NULL, trace_return);
+	u->gops.entryfunc = NULL;
+	u->gops.retfunc = trace_return;
 	for (round = 0; round < 2; round++) {
 		u->gops.flags = round ? FGRAPH_FULL_REGS : 0;
 		hook(test, u, t->inner, t->middle);
@@ -842,7 +846,8 @@ static void hook_callback_hooked(struct kunit *test)
 
 	if (via_of(test) != VIA_FTRACE)
 		kunit_skip(test, "kprobes prevent recursion themselves");
-	fgraph_set_callbacks(&u->gops, count_entry, call_hooked_return);
+	u->gops.entryfunc = count_entry;
+	u->gops.retfunc = call_hooked_return;
 	hook(test, u, t->add, t->call);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
 	KUNIT_EXPECT_GE(test, u->value, 1);
@@ -892,7 +897,8 @@ static void hook_unfiltered(struct kunit *test)
 	if (via_of(test) != VIA_FTRACE)
 		kunit_skip(test, "only ftrace calls users of all functions");
 	own_calls(t);
-	fgraph_set_callbacks(&u->gops, call_own_inner_entry, count_return);
+	u->gops.entryfunc = call_own_inner_entry;
+	u->gops.retfunc = count_return;
 	hook(test, u);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&plain_ops), 0);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
@@ -934,7 +940,8 @@ static void hook_callback_breakpoint(struct kunit *test)
 	kp.addr = (void *)fgraph_kunit_hidden.add;
 	kp.post_handler = user_post_handler;
 	KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
-	fgraph_set_callbacks(&u->gops, call_breakpoint_entry, count_return);
+	u->gops.entryfunc = call_breakpoint_entry;
+	u->gops.retfunc = count_return;
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(own_filter(u), BREAKPOINT_HANDLER,
 						strlen(BREAKPOINT_HANDLER), 0), 0);
 	hook(test, u, t->add);
@@ -957,7 +964,8 @@ static void hook_register_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), -ENOENT);
 	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -EINVAL);
 	u->gops.data_size = FGRAPH_MAX_DATA_SIZE + 1;
-	fgraph_set_callbacks(&u->gops, NULL, note_return);
+	u->gops.entryfunc = NULL;
+	u->gops.retfunc = note_return;
 	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&u->gops), -E2BIG);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_graph(&u->gops), -ENOENT);
 	/* The address of a variable, not of a function. */
@@ -1008,7 +1016,8 @@ static void hook_interrupted(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, h);
 	for (i = 0; i < 3; i++) {
-		fgraph_set_callbacks(&users[i].gops, count_entry, count_return);
+		users[i].gops.entryfunc = count_entry;
+		users[i].gops.retfunc = count_return;
 		users[i].gops.data_size = 8 + 300 * i;
 		users[i].gops.flags = i == 1 ? FGRAPH_FULL_REGS : 0;
 		hook(test, &users[i], t->nest, t->add);
@@ -1056,7 +1065,8 @@ static void hook_come_and_go(struct kunit *test)
 	struct hook_user *stays = &users[4], *u;
 	int i;
 
-	fgraph_set_callbacks(&stays->gops, count_entry, count_return);
+	stays->gops.entryfunc = count_entry;
+	stays->gops.retfunc = count_return;
 	stays->gops.flags = FGRAPH_FULL_REGS;
 	stays->gops.data_size = 50;
 	hook(test, stays, t->middle);
@@ -1070,7 +1080,8 @@ static void hook_come_and_go(struct kunit *test)
 		u = &users[i % 4];
 		unhook(u);
 		clear(u, 1);
-		fgraph_set_callbacks(&u->gops, count_entry, count_return);
+		u->gops.entryfunc = count_entry;
+		u->gops.retfunc = count_return;
 		u->gops.data_size = i * 40;
 		u->gops.flags = i % 3 ? 0 : FGRAPH_FULL_REGS;
 		if (i % 2)

@@ -264,8 +264,8 @@ static __maybe_unused int try_hook(struct hook_user *u, void **func)
 {
 	int i, ret;
 
-	fgraph_set_callbacks(&u->gops, fgraph_entryfunc(&u->gops) ?: note_entry,
-			     fgraph_retfunc(&u->gops) ?: note_return);
+	u->gops.entryfunc = u->gops.entryfunc ?: note_entry;
+	u->gops.retfunc = u->gops.retfunc ?: note_return;
 	u->gops.name = "kunit";
 #if FGRAPH_KUNIT_FTRACE
 	if (u->via == VIA_FTRACE) {

@@ -16,9 +16,9 @@
 /* A stack grows by chunks of the reserve, and all memory is freed after the last user. */
 static void memory_reserve(struct kunit *test)
 {
-	struct fgraph_ops gops = { FGRAPH_CALLBACKS(NULL, take_nothing) };
+	struct fgraph_ops gops = { .retfunc = take_nothing };
 	struct fgraph_ops big = {
-		FGRAPH_CALLBACKS(NULL, take_nothing),
+		.retfunc = take_nothing,
 		.data_size = FGRAPH_MAX_DATA_SIZE,
 	};
 	struct fgraph_usage before, after;

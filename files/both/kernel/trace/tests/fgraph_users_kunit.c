@@ -25,7 +25,8 @@ static void users_errors(struct kunit *test)
 	/* Errors must not change anything. */
 	KUNIT_EXPECT_EQ(test, fgraph_user_add(&gops), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fgraph_user_retire(&gops), -ENOENT);
-	fgraph_set_callbacks(&gops, NULL, take_nothing);
+	gops.entryfunc = NULL;
+	gops.retfunc = take_nothing;
 	gops.data_size = FGRAPH_MAX_DATA_SIZE + 1;
 	copy = gops;
 	KUNIT_EXPECT_EQ(test, fgraph_user_add(&gops), -E2BIG);
@@ -66,7 +67,7 @@ static void users_errors(struct kunit *test)
 /* An old tag never finds another user, even one with the same id. */
 static void users_generation(struct kunit *test)
 {
-	struct fgraph_ops a = { FGRAPH_CALLBACKS(NULL, take_nothing) }, b = a;
+	struct fgraph_ops a = { .retfunc = take_nothing }, b = a;
 	unsigned long old[20];
 	int i, j;
 
@@ -95,7 +96,8 @@ static void users_many(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, gops);
 	for (i = 0; i < nr; i++) {
-		fgraph_set_callbacks(&gops[i], NULL, take_nothing);
+		gops[i].entryfunc = NULL;
+		gops[i].retfunc = take_nothing;
 		ret |= fgraph_user_add(&gops[i]);
 	}
 	KUNIT_EXPECT_EQ(test, ret, 0);

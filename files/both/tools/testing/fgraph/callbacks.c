@@ -25,7 +25,7 @@ int model_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame, void 
 
 	write_data(e, data);
 	model_callback(e->refused);
-	return !e->refused || !fgraph_retfunc(gops);
+	return !e->refused || !gops->retfunc;
 }
 
 void model_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
@@ -41,7 +41,7 @@ void model_return(struct fgraph_ops *gops, const struct fgraph_frame *frame, voi
 	if (silent)
 		write_data(e, data);
 	if (container_of(gops, struct user, gops)->ask) {
-		parent = base_parent_data(gops, frame);
+		parent = fgraph_parent_data(gops, frame);
 		nr = fgraph_frame_users(frame, users, ARRAY_SIZE(users));
 		model_asked(gops, frame, parent, users, nr);
 	}

@@ -65,8 +65,10 @@ static unsigned long linear_run(int nr, int dispatchers)
 	model_start();
 	for (i = 0; i < nr; i++) {
 		linear_site[i] = &linear_users[i];
-		linear_users[i] = (struct fgraph_ops) { .data_size = i ? 0 : 32 };
-		fgraph_set_callbacks(&linear_users[i], NULL, linear_return);
+		linear_users[i] = (struct fgraph_ops) {
+			.retfunc = linear_return,
+			.data_size = i ? 0 : 32,
+		};
 		expect(!fgraph_user_add(&linear_users[i]));
 	}
 	/* The first calls find no chunks linked. */

@@ -176,15 +176,14 @@ int model_register(struct user *u, size_t data_size, unsigned int flags, bool tr
 	int ret;
 
 	u->gops.data_size = data_size;
-	base_set_callbacks(&u->gops, u - model_user, u->silent ? NULL : model_entry,
-			   !u->silent && u->veto == 0xff ? NULL : model_return);
+	u->gops.entryfunc = u->silent ? NULL : model_entry;
+	u->gops.retfunc = !u->silent && u->veto == 0xff ? NULL : model_return;
 	u->gops.flags = flags;
 	u->traced = traced;
 	ret = fgraph_user_add(&u->gops);
 	if (!ret) {
 		expect(u->gops.user.tag);
 		expect(user_by_tag(u->gops.user.tag) == &u->gops);
-		base_registered(&u->gops);
 		/* A record has room for 24 bytes of data. */
 		expect(!u->gops.user.slots == (data_size <= 24));
 		*silent_tag(u->gops.user.tag) = u->silent;
@@ -496,7 +495,7 @@ static void add_entering(struct call *c, struct user *u)
 		*e = e[-1];
 	}
 	*e = (struct entry) {
-		.u = u, .tag = u->gops.user.tag, .size = base_data_size(&u->gops),
+		.u = u, .tag = u->gops.user.tag, .size = u->gops.data_size,
 		.retp = c->retp,
 		.refused = !u->silent && (u->veto & 1 << (c->func & 7)),
 	};

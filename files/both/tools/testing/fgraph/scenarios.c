@@ -812,7 +812,8 @@ static void setup_late(void)
 	model_now->sp -= ARRAY_SIZE(late) * PLACE_WORDS;
 	memset(late, 0, sizeof(late));
 	for (i = 0; i < ARRAY_SIZE(late); i++) {
-		fgraph_set_callbacks(&late[i].gops, late_entered, late_returned);
+		late[i].gops.entryfunc = late_entered;
+		late[i].gops.retfunc = late_returned;
 		late[i].gops.data_size = i == 1 ? 100 : 0;
 		expect(!fgraph_user_add(&late[i].gops));
 	}
@@ -867,7 +868,8 @@ static void setup_late_abandons(void)
 {
 	fill(5);
 	setup_late();
-	fgraph_set_callbacks(&late[1].gops, late_entered, late_abandons);
+	late[1].gops.entryfunc = late_entered;
+	late[1].gops.retfunc = late_abandons;
 }
 
 static void run_late_abandons(void)
@@ -929,7 +931,7 @@ static void setup_last(void)
 	}
 	expect(!fake_current->fgraph_stack);
 	memset(&last_user, 0, sizeof(last_user));
-	fgraph_set_callbacks(&last_user, NULL, late_returned);
+	last_user.retfunc = late_returned;
 	expect(!fgraph_user_add(&last_user));
 	/* The task has an empty stack. */
 	preempt_disable_notrace();
@@ -944,7 +946,8 @@ static void run_last(void)
 
 	model_now->dead[model_now->nr_dead++] = (struct dead) { c->retp, c->ret, 10 };
 	for (i = 0; i < 2; i++) {
-		fgraph_set_callbacks(&last_user, i ? late_entered : refuse, late_returned);
+		last_user.entryfunc = i ? late_entered : refuse;
+		last_user.retfunc = late_returned;
 		preempt_disable_notrace();
 		STEP((model_hook_one(&last_user, 10, &c->fregs), 0));
 		preempt_enable_notrace();
@@ -952,7 +955,8 @@ static void run_last(void)
 	if (fgraph_is_trampoline(*c->slot)) {
 		struct fgraph_regs regs = { };
 
-		fgraph_set_callbacks(&last_user, late_entered, ignored);
+		last_user.entryfunc = late_entered;
+		last_user.retfunc = ignored;
 		model_body(c);
 		expect(STEP(fgraph_return_light(c->retp, &regs)) == c->ret);
 	}
