@@ -5,8 +5,9 @@
 
 #include <linux/list.h>
 
+struct fgraph_frame;
 struct fgraph_ops;
-struct ftrace_graph_ret;
+struct fgraph_regs;
 struct ftrace_ops;
 struct ftrace_ops_hash;
 struct ftrace_regs;
