@@ -74,7 +74,6 @@ static void graph_return(struct fgraph_ops *gops, const struct fgraph_frame *fra
 {
 	users_returns++;
 }
-#endif
 
 /* Calls a hooked function in a callback; then callbacks of that call must not do so. */
 static void check_nested(void)
