@@ -144,6 +144,14 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 }
 EXPORT_SYMBOL_FOR_MODULES(register_ftrace_graph, "test_fgraph,fgraph_torture");
 
+/* The end of unregistering a user: fgraph_synchronize() has returned since its filter went. */
+void fgraph_unregistered(struct fgraph_ops *gops)
+{
+	fgraph_discount_user(gops);
+	fgraph_user_remove(gops);
+	gops->ops.flags &= ~FTRACE_OPS_FL_GRAPH;
+}
+
 /**
  * unregister_ftrace_graph() - unregister a user
  * @gops:	the user
@@ -165,9 +173,7 @@ int unregister_ftrace_graph(struct fgraph_ops *gops)
 
 	fgraph_remove_filter(gops);
 	fgraph_synchronize();
-	fgraph_discount_user(gops);
-	fgraph_user_remove(gops);
-	gops->ops.flags &= ~FTRACE_OPS_FL_GRAPH;
+	fgraph_unregistered(gops);
 	return 0;
 }
 EXPORT_SYMBOL_FOR_MODULES(unregister_ftrace_graph, "test_fgraph,fgraph_torture");
