@@ -144,19 +144,20 @@ ext4_disk() {
 
 # logged NAME WHAT COMMAND...: runs a long command with its output in build/log/. Prints what
 # it does, where the log is, from time to time the progress, and how it ended. After a
-# failure, the end of the log is printed.
+# failure, the end of the log is printed. If the command writes a number of files to the
+# log with the ending .files, the progress is the share of them that has been compiled.
 logged() {
 	local name=$1 what=$2 start=$SECONDS rc=0 pid beat
 	shift 2
 	mkdir -p "$BUILD/log"
 	local log=$BUILD/log/$name.log
 	say "$what (log: ${log#"$ROOT/"})"
+	rm -f "$log.files"
 	"$@" >"$log" 2>&1 </dev/null &
 	pid=$!
 	(
 		while sleep 30; do
-			printf '  ... %ds, %d lines: %.100s\n' $((SECONDS - start)) \
-				"$(wc -l <"$log")" "$(tail -n 1 "$log")" >&2
+			printf '  ... %ds, %s\n' $((SECONDS - start)) "$(progress "$log")" >&2
 		done
 	) &
 	beat=$!
@@ -170,3 +171,21 @@ logged() {
 	fi
 	say "$what: done in $((SECONDS - start)) s"
 }
+
+# progress LOG: prints how far the command is that writes this log.
+progress() {
+	local all n
+	all=$(cat "$1.files" 2>/dev/null || true)
+	if [ "${all:-0}" -gt 0 ]; then
+		n=$(grep -cE "$COMPILES" "$1" || true)
+		if [ "$n" -lt "$all" ]; then
+			echo "$n of $all files compiled ($((n * 100 / all)) %)"
+		else
+			echo "all $all files compiled, linking"
+		fi
+	else
+		printf '%d lines: %.100s\n' "$(wc -l <"$1")" "$(tail -n 1 "$1")"
+	fi
+}
+# The messages of make about files of the kernel that it compiles. Those of tools have a whole path.
+COMPILES='^  (CC|AS)( \[M\])? +[^/ ].*\.o$'
