@@ -21,7 +21,7 @@ SMALL=${SMALL:-}
 # order. A step is TOPIC/NAME, its file TOPIC/NAME.patch.
 BASES=(6.1 7.3)
 PATCHES=$ROOT/patches/$BASE
-TOPICS=(fixes core users tracing tests)
+TOPICS=(fixes core users tracing bpf tests)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "$@"; exit 1; }
