@@ -79,7 +79,8 @@ for n in 10 50 200; do
 done
 measure "unwind-callback*10"
 echo "$target" >set_ftrace_filter
-for r in function function-args function_graph function_graph-{args,retval,retaddr,all,leaf}; do
+for r in function function-args function_graph \
+	function_graph-{args,retval,retaddr,all,leaf,kept,dropped}; do
 	if begin_tracer "$r"; then
 		measure "$r" plain
 		end_tracer "$r"

@@ -49,14 +49,29 @@ end_event() {
 tracer_options() {
 	case $1 in
 	function-args) echo func-args ;;
+	function_graph-kept | function_graph-dropped) ;;
 	function_graph-all) echo funcgraph-args funcgraph-retval funcgraph-retaddr ;;
 	function_graph-*) echo "funcgraph-${1#*-}" ;;
 	esac
 }
 
+# tracer_keeps ROW: prints the expression of graph_keep that the row measures, which always or never
+# holds
+tracer_keeps() {
+	case $1 in
+	function_graph-kept) echo 'duration >= 0' ;;
+	function_graph-dropped) echo 'duration < 0' ;;
+	esac
+}
+
 # begin_tracer ROW: fails if the kernel lacks an option
 begin_tracer() {
-	local option
+	local option keeps
+	keeps=$(tracer_keeps "$1")
+	if [ -n "$keeps" ]; then
+		[ -e graph_keep ] || return 1
+		echo "$keeps" >graph_keep
+	fi
 	for option in $(tracer_options "$1"); do
 		[ -e "options/$option" ] || return 1
 		echo 1 >"options/$option"
@@ -67,6 +82,7 @@ begin_tracer() {
 end_tracer() {
 	local option
 	echo nop >current_tracer
+	[ ! -e graph_keep ] || echo 0 >graph_keep
 	for option in $(tracer_options "$1"); do
 		echo 0 >"options/$option"
 	done
