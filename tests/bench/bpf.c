@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/bpf.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
@@ -24,6 +27,28 @@ static struct bpf_program *only(struct bpf_object *obj, const char *kind)
 			found = prog;
 	}
 	return found;
+}
+
+/* The libbpf of Debian 12 does not know these programs: kprobe.session and kprobe.session-WHAT. */
+#define KPROBE_SESSION ((enum bpf_attach_type)56)
+
+static int is_session(const char *kind)
+{
+	return !strncmp(kind, "kprobe.session", strlen("kprobe.session"));
+}
+
+static int attach(struct bpf_program *prog, const char *kind)
+{
+	const char *function = bpf_program__section_name(prog) + strlen(kind) + 1;
+	union bpf_attr attr = { };
+
+	if (!is_session(kind))
+		return bpf_program__attach(prog) ? 0 : -1;
+	attr.link_create.prog_fd = bpf_program__fd(prog);
+	attr.link_create.attach_type = KPROBE_SESSION;
+	attr.link_create.kprobe_multi.syms = (__u64)&function;
+	attr.link_create.kprobe_multi.cnt = 1;
+	return syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 }
 
 int main(int argc, char **argv)
@@ -49,11 +74,15 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: no program in a section %s/FUNCTION\n", argv[1], kind);
 		return 1;
 	}
+	if (is_session(kind)) {
+		bpf_program__set_type(prog, BPF_PROG_TYPE_KPROBE);
+		bpf_program__set_expected_attach_type(prog, KPROBE_SESSION);
+	}
 	if (bpf_object__load(obj)) {
 		fprintf(stderr, "cannot load the program of %s: %m\n", kind);
 		return 1;
 	}
-	if (!bpf_program__attach(prog)) {
+	if (attach(prog, kind) < 0) {
 		fprintf(stderr, "cannot attach the program to %s: %m\n",
 			bpf_program__section_name(prog));
 		return 1;

@@ -21,12 +21,13 @@ measure() {
 	[ -z "$got" ] || echo "@ ${1// /-} ${got#* }"
 }
 
-# measure_bpf KIND: measures an empty program, which must run once for each call
+# measure_bpf KIND [OBJECT RUNS]: measures an empty program, which must run RUNS times for each
+# call, by default once
 measure_bpf() {
 	local dir=/mnt/files got runs made
-	made=$((3 * $(cat $param/calls) + 100))
+	made=$((${3:-1} * (3 * $(cat $param/calls) + 100)))
 	dmesg -C
-	runs=$("$dir/bpf" "$dir/bpf.bpf.o" "$1" "echo plain >$row")
+	runs=$("$dir/bpf" "$dir/${2:-bpf}.bpf.o" "$1" "echo plain >$row")
 	got=$(dmesg | sed -n 's/.*fgraph_bench: = plain //p' | sed q)
 	if [ "$runs" = "$made" ]; then
 		echo "@ bpf-$1 $got"
@@ -38,6 +39,10 @@ measure_bpf() {
 if [ -n "${BPF:-}" ]; then
 	for kind in kretprobe kretprobe.multi fexit; do
 		measure_bpf "$kind"
+	done
+	grep -q ' bpf_session_data$' /proc/kallsyms || exit 0
+	for kind in kprobe.session{,-arg,-duration,-data}; do
+		measure_bpf "$kind" bpf_session 2
 	done
 	exit 0
 fi
