@@ -63,7 +63,7 @@ static void profile_return(struct fgraph_ops *gops, const struct fgraph_frame *f
 
 	if (!(READ_ONCE(profile->tr->trace_flags) & TRACE_ITER(GRAPH_TIME)))
 		time = profile_own_time(data, fgraph_parent_data(gops, frame), time);
-	profile_end(profile, READ_ONCE(frame->func), data, time);
+	profile_end(profile, frame->func, data, time);
 }
 
 static int profile_register(struct func_profile *profile)

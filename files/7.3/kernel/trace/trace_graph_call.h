@@ -104,8 +104,7 @@ static __always_inline bool graph_call_leave(struct fgraph_ops *gops,
 					     struct graph_call *call, struct fgraph_regs *regs,
 					     struct ftrace_graph_ret *trace)
 {
-	/* READ_ONCE() is for KCSAN: see fgraph_return_steps(). */
-	trace->func = READ_ONCE(frame->func);
+	trace->func = frame->func;
 #ifdef CONFIG_FUNCTION_GRAPH_RETVAL
 	trace->retval = fgraph_return_value(regs);
 #endif

@@ -63,8 +63,8 @@ struct fgraph_frame {
  * @data:	this user's private data for the call: &fgraph_ops.data_size bytes, not
  *		initialised, at the same address until the return
  * @fregs:	the registers at entry. ftrace_get_regs() gives NULL if neither this user nor
- *		another one of the function has FGRAPH_ENTRY_REGS. Without CONFIG_FGRAPH,
- *		@fregs itself is NULL
+ *		another one of the function has FGRAPH_ENTRY_REGS. @fregs itself is NULL
+ *		where the architecture passes no registers
  *
  * Context: any in which a function can be called, also NMI and where RCU does not watch.
  * Preemption is disabled. Must not sleep.

@@ -253,7 +253,6 @@ static __always_inline bool profile_hit(struct func_profile *profile, unsigned l
  * with more data take the general paths of fgraph.
  */
 struct profile_call {
-	/* Set last: see fgraph_parent_data(). */
 	u64	calltime;
 	/* The task's ftrace_sleeptime at entry. */
 	u64	sleeptime : 63;
@@ -270,8 +269,6 @@ static __always_inline void profile_begin(struct func_profile *profile, unsigned
 	call->counted = profile_hit(profile, ip);
 	call->subtime = 0;
 	call->sleeptime = current->ftrace_sleeptime;
-	/* Interrupts may find this call from now on. */
-	barrier();
 	call->calltime = trace_clock_local();
 }
 
