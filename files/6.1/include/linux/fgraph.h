@@ -22,15 +22,16 @@ struct pt_regs;
 
 #ifdef CONFIG_FGRAPH
 #include <asm/fgraph.h>
-#else
-/* Other architectures have one user at a time, with data of fixed size in each frame. */
-struct fgraph_frame {
-	unsigned long	func;
-	unsigned long	ret;
-	unsigned long	*retp;
-};
 
-#define FGRAPH_MAX_DATA_SIZE	(4 * sizeof(u64))
+#ifndef CONFIG_HAVE_FGRAPH
+/**
+ * struct fgraph_regs - registers of a function that returns
+ * @full:	all registers if the call returned to the full trampoline, else NULL
+ */
+struct fgraph_regs {
+	struct pt_regs	*full;
+};
+#endif
 #endif /* CONFIG_FGRAPH */
 
 /**
@@ -76,9 +77,7 @@ static inline int unregister_ftrace_graph(struct fgraph_ops *gops)
 
 void *fgraph_parent_data(struct fgraph_ops *gops,
 			 const struct fgraph_frame *frame);
-#ifdef CONFIG_FGRAPH
 int fgraph_frame_users(const struct fgraph_frame *frame, struct fgraph_ops **users, int max);
-#endif
 
 /**
  * fgraph_missed() - how many calls has a user missed?
@@ -118,12 +117,22 @@ static __always_inline struct pt_regs *fgraph_get_regs(struct fgraph_regs *regs)
  *
  * Context: return callbacks.
  *
- * Return: the first return register.
+ * Return: the first return register; 0 if the architecture does not save it.
  */
 static __always_inline unsigned long fgraph_return_value(struct fgraph_regs *regs)
 {
-	return regs->full ? regs_return_value(regs->full) : regs->value[0];
+#if defined(CONFIG_HAVE_FGRAPH) || defined(CONFIG_KRETPROBE_ON_FGRAPH)
+	if (regs->full)
+		return regs_return_value(regs->full);
+#endif
+#ifdef CONFIG_HAVE_FGRAPH
+	return regs->value[0];
+#else
+	return 0;
+#endif
 }
+
+#ifdef CONFIG_HAVE_FGRAPH
 
 /**
  * fgraph_return_value_high() - the upper half of a return value of two registers
@@ -137,6 +146,7 @@ static __always_inline unsigned long fgraph_return_value_high(struct fgraph_regs
 {
 	return regs->full ? fgraph_full_value_high(regs->full) : regs->value[1];
 }
+#endif
 #endif /* CONFIG_FGRAPH */
 
 #endif /* _LINUX_FGRAPH_H */

@@ -41,12 +41,14 @@ static inline unsigned long fgraph_listed_function(const struct fgraph_ops *gops
 /* Complete the registers at return before callbacks see them. */
 static __always_inline void fgraph_complete_regs(struct fgraph_regs *regs, unsigned long ret)
 {
+#if defined(CONFIG_HAVE_FGRAPH) || defined(CONFIG_KRETPROBE_ON_FGRAPH)
 	if (regs->full)
 		fgraph_fixup_regs(regs->full, ret);
+#endif
 }
 
-/* What callbacks get if the full trampoline has saved @regs. */
-#define FGRAPH_REGS_OF_FULL(regs)	(&(struct fgraph_regs) { .full = (regs) })
+/* What callbacks get if the full trampoline has saved @all. */
+#define FGRAPH_REGS_OF_FULL(all)	(&(struct fgraph_regs) { .full = (all) })
 
 /* Linux 7.3's names of what context tracking has in its word. */
 #define CT_STATE_USER		CONTEXT_USER

@@ -4,9 +4,8 @@
  * names a function. Part of func_profile.c.
  */
 
-/* Can instances have profilers? Without fgraph there is only that of the top level. */
-#define PROFILE_INSTANCES	\
-	(IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) && IS_ENABLED(CONFIG_FGRAPH))
+/* Can instances have profilers? That of functions without their returns is for the top level. */
+#define PROFILE_INSTANCES	IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER)
 
 /* Newer kernels have this, and a sort() that gives way to other tasks. */
 #define kzalloc_obj(obj)	kzalloc(sizeof(obj), GFP_KERNEL)

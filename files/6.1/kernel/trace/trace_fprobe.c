@@ -103,7 +103,7 @@ static void trace_fprobe_perf(struct trace_fprobe *tf, struct probe_record *rec)
 	struct trace_event_call *call = trace_probe_event_call(&tf->tp);
 
 	if (bpf_prog_array_valid(call)) {
-#if defined(CONFIG_FGRAPH) && defined(CONFIG_BPF_EVENTS)
+#ifdef CONFIG_BPF_EVENTS
 		/* trace_call_bpf() does not run one program within another one. */
 		if (rec->is_return && unlikely(__this_cpu_read(bpf_prog_active)))
 			fgraph_miss(&tf->fp.fgraph, FGRAPH_MISS_BPF);

@@ -53,8 +53,17 @@ static inline unsigned long fgraph_listed_function(const struct fgraph_ops *gops
 /* The registers at entry that ftrace passes. */
 #define fgraph_entry_regs(fregs)	((struct pt_regs *)arch_ftrace_regs(fregs))
 
-/* What callbacks get if the full trampoline has saved @full. */
-#define FGRAPH_REGS_OF_FULL(full)	container_of(full, struct fgraph_regs, regs)
+/* What callbacks get if the full trampoline has saved @all. */
+#define FGRAPH_REGS_OF_FULL(all)	container_of(all, struct fgraph_regs, regs)
+#elif defined(FGRAPH_OWN_FTRACE_REGS)
+#define FGRAPH_REGS_OF_FULL(all)	(&(struct fgraph_regs) { \
+	.full = (all), \
+	.fregs = (struct ftrace_regs *) \
+		 (struct __arch_ftrace_regs[]) { fgraph_own_ftrace_regs(all) } })
+#else
+/* A struct ftrace_regs begins with a struct pt_regs. */
+#define FGRAPH_REGS_OF_FULL(all)	(&(struct fgraph_regs) { \
+	.full = (all), .fregs = (struct ftrace_regs *)(all) })
 #endif
 
 /* Complete the registers at return before callbacks see them. */

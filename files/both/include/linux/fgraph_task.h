@@ -7,6 +7,7 @@
 #define _LINUX_FGRAPH_TASK_H
 
 #include <linux/compiler.h>
+#include <linux/limits.h>
 #include <linux/types.h>
 
 struct task_struct;

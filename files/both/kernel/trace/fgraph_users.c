@@ -305,7 +305,7 @@ void fgraph_synchronize(void)
 }
 
 /**
- * fgraph_user_drop() - remove a user whose registration has failed after fgraph_user_add()
+ * fgraph_user_drop() - remove a user in one step
  * @gops:	the user; nothing hooks calls for it any more
  *
  * Context: process. May sleep.

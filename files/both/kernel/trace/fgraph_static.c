@@ -101,13 +101,18 @@ static int fgraph_replace_all(struct fgraph_ops *not, struct fgraph_ops *more)
 /* See fgraph_ftrace.c. */
 int fgraph_add_filter(struct fgraph_ops *gops)
 {
-	guard(mutex)(&fgraph_static_mutex);
-	return fgraph_replace_all(NULL, gops);
+	int ret;
+
+	mutex_lock(&fgraph_static_mutex);
+	ret = fgraph_replace_all(NULL, gops);
+	mutex_unlock(&fgraph_static_mutex);
+	return ret;
 }
 
 /* See fgraph_ftrace.c. */
 void fgraph_remove_filter(struct fgraph_ops *gops)
 {
-	guard(mutex)(&fgraph_static_mutex);
+	mutex_lock(&fgraph_static_mutex);
 	fgraph_replace_all(gops, NULL);
+	mutex_unlock(&fgraph_static_mutex);
 }

@@ -13,7 +13,6 @@
 #ifndef __ASSEMBLER__
 
 #include <linux/compiler.h>
-#include <asm/sections.h>
 
 #ifdef CONFIG_KRETPROBE_ON_FGRAPH
 /* Functions that have a kretprobe return to this one. C must not call it. */
@@ -32,6 +31,8 @@ void return_to_handler(void);
 #define FGRAPH_TRAMPOLINE_SPAN		0
 
 #ifdef CONFIG_HAVE_FUNCTION_DESCRIPTORS
+#include <asm/sections.h>
+
 /* Not by a function, which might be traced */
 #define FGRAPH_ADDRESS(func)		(((func_desc_t *)(func))->addr)
 #endif

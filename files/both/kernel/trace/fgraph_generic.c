@@ -106,18 +106,21 @@ NOKPROBE_SYMBOL(ftrace_graph_get_ret_stack);
 
 #ifndef fgraph_light_retp
 /* The place of the call that returns: that of the newest frame. NULL if there is none. */
-static unsigned long *fgraph_light_retp(struct ftrace_regs *fregs)
+static unsigned long *fgraph_newest_retp(void)
 {
 	const struct fgraph_frame *frame = ftrace_graph_get_ret_stack(current, 0);
 
 	return frame ? READ_ONCE(frame->retp) : NULL;
 }
-NOKPROBE_SYMBOL(fgraph_light_retp);
+NOKPROBE_SYMBOL(fgraph_newest_retp);
+
+#define fgraph_light_retp(passed)	fgraph_newest_retp()
 #endif
 
 /**
  * ftrace_return_to_handler() - a hooked function returns
- * @fregs:	the registers that return_to_handler has saved
+ * @fregs:	the registers that return_to_handler has saved; or, where it passes no registers,
+ *		a word that the architecture chooses
  *
  * Context: any. Called by return_to_handler only.
  *
@@ -131,11 +134,11 @@ unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 	return fgraph_return_light(fgraph_light_retp(fregs), &regs);
 }
 #else
-unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
+unsigned long ftrace_return_to_handler(unsigned long word)
 {
 	struct fgraph_regs regs = { };
 
-	return fgraph_return_light(fgraph_light_retp(NULL), &regs);
+	return fgraph_return_light(fgraph_light_retp(word), &regs);
 }
 #endif
 NOKPROBE_SYMBOL(ftrace_return_to_handler);
@@ -152,15 +155,7 @@ NOKPROBE_SYMBOL(ftrace_return_to_handler);
  */
 unsigned long __used __visible fgraph_return_full(struct pt_regs *regs)
 {
-#ifdef FGRAPH_OWN_FTRACE_REGS
-	struct __arch_ftrace_regs own = fgraph_own_ftrace_regs(regs);
-	struct fgraph_regs all = { .full = regs, .fregs = (struct ftrace_regs *)&own };
-#else
-	/* A struct ftrace_regs begins with a struct pt_regs. */
-	struct fgraph_regs all = { .full = regs, .fregs = (struct ftrace_regs *)regs };
-#endif
-
-	return fgraph_return_light(fgraph_full_retp(regs), &all);
+	return fgraph_return_light(fgraph_full_retp(regs), FGRAPH_REGS_OF_FULL(regs));
 }
 NOKPROBE_SYMBOL(fgraph_return_full);
 #endif
