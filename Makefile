@@ -27,7 +27,7 @@ run: build
 	@scripts/run
 shell: build
 	@scripts/run shell
-demo: build
+demo:
 	@scripts/demo
 test:
 	@scripts/test

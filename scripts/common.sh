@@ -83,7 +83,7 @@ set_arch() {
 	esac
 }
 set_arch
-KNOWN_CONFIGS='tracing kprobes clients debug kcsan frame-pointer guess rt cfi defconfig no-modules suspend hardened cross'
+KNOWN_CONFIGS='tracing kprobes demo clients debug kcsan frame-pointer guess rt cfi defconfig no-modules suspend hardened cross'
 [[ " $KNOWN_CONFIGS " = *" $CONFIG "* ]] || die "CONFIG=$CONFIG: not one of $KNOWN_CONFIGS"
 # Run git without the settings of the user and of the machine.
 vcs() {
