@@ -117,12 +117,14 @@ struct keep_slot {
  * struct keep_cpu - of each CPU
  * @pending:	complete trees that are to be written
  * @writing:	somebody does that
+ * @reclaimed:	when keep_reclaim() has searched last, in jiffies
  * @kept:	number of trees that were written
  * @dropped:	number of trees for which the expression did not hold, or tracing was off
  */
 struct keep_cpu {
 	struct llist_head	pending;
 	bool			writing;
+	unsigned long		reclaimed;
 	unsigned long		kept;
 	unsigned long		dropped;
 };
@@ -272,12 +274,18 @@ static void keep_free_tree(struct trace_keep *keep, unsigned int tree)
  */
 static bool keep_reclaim(struct trace_keep *keep)
 {
+	struct keep_cpu *cpu = this_cpu_ptr(keep->cpu);
 	struct keep_slot *slot;
 	bool found = false;
 	unsigned int i;
 
-	if (interrupt_context_level())
+	/* What irq_enter_rcu() and irq_exit_rcu() call looks like a part of the task. */
+	if (interrupt_context_level() || irqs_disabled())
 		return false;
+	/* The search is long, and in vain while the trees of others fill the pool. */
+	if (READ_ONCE(cpu->reclaimed) == jiffies)
+		return false;
+	WRITE_ONCE(cpu->reclaimed, jiffies);
 	for (i = 0; i < keep->nr_blocks; i++) {
 		slot = &keep->slots[i];
 		if (READ_ONCE(slot->owner) != current || slot->level || !keep_claim(slot, current))
@@ -715,16 +723,25 @@ static void keep_write_pending(struct trace_keep *keep, struct keep_cpu *cpu)
 static void keep_write(struct trace_keep *keep, struct keep_tree *tree)
 {
 	struct keep_cpu *cpu;
+	bool writer;
 
 	preempt_disable_notrace();
 	cpu = this_cpu_ptr(keep->cpu);
-	llist_add(&tree->pending, &cpu->pending);
-	while (!READ_ONCE(cpu->writing) && !llist_empty(&cpu->pending)) {
+	writer = !READ_ONCE(cpu->writing);
+	/* Before the tree is in the list: an interrupt must not take it for one to be written. */
+	if (writer)
 		WRITE_ONCE(cpu->writing, true);
-		barrier();
+	barrier();
+	llist_add(&tree->pending, &cpu->pending);
+	while (writer) {
 		keep_write_pending(keep, cpu);
 		barrier();
 		WRITE_ONCE(cpu->writing, false);
+		barrier();
+		/* An interrupt may have left one after the last look, while @writing was set. */
+		writer = !llist_empty(&cpu->pending);
+		if (writer)
+			WRITE_ONCE(cpu->writing, true);
 		barrier();
 	}
 	preempt_enable_notrace();
@@ -816,7 +833,15 @@ void trace_keep_leave(struct trace_keep *keep, struct trace_keep_call *call,
 	rec->rettime = rettime;
 	if (call->no_sleep)
 		rec->calltime += current->ftrace_sleeptime - call->sleeptime;
-	/* First this: an interrupt that finds no outermost call begins a tree of its own. */
+	/*
+	 * Neither keep_reclaim() nor keep_task_free() may find a tree that is being written. This
+	 * comes before @where: from then on, an interrupt finds no outermost call, and begins a
+	 * tree of its own.
+	 */
+	if (call->outermost) {
+		WRITE_ONCE(keep->slots[block].owner, NULL);
+		barrier();
+	}
 	WRITE_ONCE(call->where, rec->parent);
 	barrier();
 	keep_end_call(tree, rec);
@@ -826,8 +851,6 @@ void trace_keep_leave(struct trace_keep *keep, struct trace_keep_call *call,
 		return;
 	}
 
-	/* Neither keep_reclaim() nor keep_task_free() may find a tree that is being written. */
-	WRITE_ONCE(keep->slots[block].owner, NULL);
 	if (tracer_tracing_is_on(keep->tr) && keep_matches(keep, tree, rec)) {
 		keep_write(keep, tree);
 	} else {
