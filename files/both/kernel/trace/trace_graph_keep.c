@@ -277,15 +277,17 @@ static bool keep_reclaim(struct trace_keep *keep)
 	struct keep_cpu *cpu = this_cpu_ptr(keep->cpu);
 	struct keep_slot *slot;
 	bool found = false;
+	unsigned long now;
 	unsigned int i;
 
 	/* What irq_enter_rcu() and irq_exit_rcu() call looks like a part of the task. */
 	if (interrupt_context_level() || irqs_disabled())
 		return false;
 	/* The search is long, and in vain while the trees of others fill the pool. */
-	if (READ_ONCE(cpu->reclaimed) == jiffies)
+	now = jiffies;
+	if (READ_ONCE(cpu->reclaimed) == now)
 		return false;
-	WRITE_ONCE(cpu->reclaimed, jiffies);
+	WRITE_ONCE(cpu->reclaimed, now);
 	for (i = 0; i < keep->nr_blocks; i++) {
 		slot = &keep->slots[i];
 		if (READ_ONCE(slot->owner) != current || slot->level || !keep_claim(slot, current))
