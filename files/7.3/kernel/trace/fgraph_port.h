@@ -56,14 +56,23 @@ static inline unsigned long fgraph_listed_function(const struct fgraph_ops *gops
 /* What callbacks get if the full trampoline has saved @all. */
 #define FGRAPH_REGS_OF_FULL(all)	container_of(all, struct fgraph_regs, regs)
 #elif defined(FGRAPH_OWN_FTRACE_REGS)
-#define FGRAPH_REGS_OF_FULL(all)	(&(struct fgraph_regs) { \
-	.full = (all), \
-	.fregs = (struct ftrace_regs *) \
-		 (struct __arch_ftrace_regs[]) { fgraph_own_ftrace_regs(all) } })
+static __always_inline struct fgraph_regs fgraph_regs_of_full(struct pt_regs *all,
+							      struct __arch_ftrace_regs *own)
+{
+	*own = fgraph_own_ftrace_regs(all);
+	return (struct fgraph_regs) { .full = all, .fregs = (struct ftrace_regs *)own };
+}
+
+#define FGRAPH_REGS_OF_FULL(all)	((struct fgraph_regs[]) { \
+	fgraph_regs_of_full(all, (struct __arch_ftrace_regs[1]) { }) })
 #else
 /* A struct ftrace_regs begins with a struct pt_regs. */
-#define FGRAPH_REGS_OF_FULL(all)	(&(struct fgraph_regs) { \
-	.full = (all), .fregs = (struct ftrace_regs *)(all) })
+static __always_inline struct fgraph_regs fgraph_regs_of_full(struct pt_regs *all)
+{
+	return (struct fgraph_regs) { .full = all, .fregs = (struct ftrace_regs *)all };
+}
+
+#define FGRAPH_REGS_OF_FULL(all)	((struct fgraph_regs[]) { fgraph_regs_of_full(all) })
 #endif
 
 /* Complete the registers at return before callbacks see them. */

@@ -114,7 +114,7 @@ static unsigned long *fgraph_newest_retp(void)
 }
 NOKPROBE_SYMBOL(fgraph_newest_retp);
 
-#define fgraph_light_retp(passed)	fgraph_newest_retp()
+#define fgraph_light_retp(passed)	((void)(passed), fgraph_newest_retp())
 #endif
 
 /**
