@@ -247,13 +247,16 @@ static void keep_put_block(struct trace_keep *keep, unsigned int block)
 	clear_bit_unlock(block, keep->used);
 }
 
-/* Whoever claims the tree of @owner must free it. */
+/*
+ * Take the tree that begins in a slot away from its owner, a task, so that nobody else gives its
+ * blocks back. Returns true if the caller has to do that, with keep_free_tree().
+ */
 static bool keep_claim(struct keep_slot *slot, struct task_struct *owner)
 {
 	return owner && cmpxchg(&slot->owner, owner, NULL) == owner;
 }
 
-/* The tree has been claimed, or is that of the current call. */
+/* Give the blocks of a tree back, which keep_claim() has given to the caller or which it owns. */
 static void keep_free_tree(struct trace_keep *keep, unsigned int tree)
 {
 	unsigned int block = keep_end(keep_tree(keep, tree)->state) >> 16;
@@ -836,9 +839,9 @@ void trace_keep_leave(struct trace_keep *keep, struct trace_keep_call *call,
 	if (call->no_sleep)
 		rec->calltime += current->ftrace_sleeptime - call->sleeptime;
 	/*
-	 * Neither keep_reclaim() nor keep_task_free() may find a tree that is being written. This
-	 * comes before @where: from then on, an interrupt finds no outermost call, and begins a
-	 * tree of its own.
+	 * A tree without an owner cannot be claimed, so its blocks stay while it is written. This
+	 * comes before @where is set: from then on, an interrupt finds no outermost call, begins a
+	 * tree of its own and, if the pool is empty, claims what its task owns.
 	 */
 	if (call->outermost) {
 		WRITE_ONCE(keep->slots[block].owner, NULL);
@@ -1095,7 +1098,10 @@ static ssize_t keep_size_read(struct file *file, char __user *ubuf, size_t cnt, 
 	return simple_read_from_buffer(ubuf, cnt, ppos, text, len);
 }
 
-/* With the same locks. An expression that is set gets memory of the new size. */
+/*
+ * Set the size of trees and of the pool, with event_mutex and trace_types_lock held. An expression
+ * that is set gets memory of the new size.
+ */
 static int keep_set_size(struct trace_array *tr, unsigned int tree_kb, unsigned int all_kb)
 {
 	unsigned int old_tree = tr->graph_keep_tree_kb, old_all = tr->graph_keep_all_kb;
