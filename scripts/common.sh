@@ -144,7 +144,8 @@ ext4_disk() {
 
 # logged NAME WHAT COMMAND...: runs a long command with its output in build/log/. Prints what
 # it does, where the log is, from time to time the progress, and how it ended. After a
-# failure, the end of the log is printed. If the command writes a number of files to the
+# failure, the end of the log is printed, and the first errors in it, which several jobs of make
+# push far from the end. If the command writes a number of files to the
 # log with the ending .files, the progress is the share of them that has been compiled.
 logged() {
 	local name=$1 what=$2 start=$SECONDS rc=0 pid beat
@@ -166,6 +167,7 @@ logged() {
 	wait "$beat" 2>/dev/null || true
 	if [ "$rc" -ne 0 ]; then
 		tail -n "${LOG_TAIL:-40}" "$log" >&2
+		grep -m 5 -nE "$ERRORS" "$log" | sed 's/^/  line /' >&2 || true
 		say "$what: FAILED after $((SECONDS - start)) s (log: ${log#"$ROOT/"})"
 		return "$rc"
 	fi
@@ -189,3 +191,13 @@ progress() {
 }
 # The messages of make about files of the kernel that it compiles. Those of tools have a whole path.
 COMPILES='^  (CC|AS)( \[M\])? +[^/ ].*\.o$'
+# The messages of compilers and linkers about what they could not do.
+ERRORS='(^|: )(fatal )?error: |undefined reference|No space left on device'
+
+# need_room MEGABYTES DIR WHAT: ends the script if less is free for DIR.
+need_room() {
+	local free
+	free=$(df -m --output=avail "$2" | tail -n 1)
+	[ "$free" -ge "$1" ] ||
+		die "$3 takes $1 MB, and $((free)) MB are free for $2: make room, for example by 'make clean'"
+}
