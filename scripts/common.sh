@@ -106,7 +106,11 @@ locate() {
 		case $KERNEL in
 		series) SRC=$BUILD/tree LABEL=series ;;
 		stock)  SRC=$BUILD/stock LABEL=stock ;;
-		*)      die "KERNEL=$KERNEL: not series or stock" ;;
+		debian)
+			[ "$BASE/$ARCH/$CONFIG" = 6.1/x86_64/tracing ] ||
+				die "KERNEL=debian: for BASE=6.1 and ARCH=x86_64 alone, and without CONFIG="
+			SRC='' LABEL=debian ;;
+		*)      die "KERNEL=$KERNEL: not series, stock or debian" ;;
 		esac
 	fi
 	# The trees of a base are built in its directory, also if they are named by TREE=.
