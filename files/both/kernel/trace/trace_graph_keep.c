@@ -492,6 +492,7 @@ trace_keep_enter(struct trace_keep *keep, struct trace_keep_call *call,
 	rec->retval_high = 0;
 	rec->calltime = time;
 	rec->rettime = 0;
+	rec->slept = 0;
 	rec->parent = parent_where;
 	rec->depth = keep_depth(keep, parent_where);
 	if (rec->depth > tree->depth)
@@ -534,6 +535,12 @@ struct keep_writer {
 	bool			failed;
 };
 
+/* How long the call of @rec took, in nanoseconds; 0 if it has been abandoned. */
+static u64 keep_duration(const struct trace_keep_record *rec)
+{
+	return rec->rettime ? rec->rettime - rec->calltime - rec->slept : 0;
+}
+
 static void keep_write_event(struct keep_writer *w, const struct trace_keep_record *rec,
 			     enum trace_kept_kind kind)
 {
@@ -557,11 +564,17 @@ static void keep_write_event(struct keep_writer *w, const struct trace_keep_reco
 	entry->retaddr = kind == TRACE_KEPT_RETURN ? 0 : rec->retaddr;
 	entry->retval = kind == TRACE_KEPT_ENTRY ? 0 : rec->retval;
 	entry->retval_high = kind == TRACE_KEPT_ENTRY ? 0 : rec->retval_high;
-	entry->calltime = rec->calltime;
+	/*
+	 * The difference is the duration, without the time that does not count. What is shown of an
+	 * entry is when it was, of a return when that was.
+	 */
+	entry->calltime = rec->calltime + (kind == TRACE_KEPT_RETURN ? rec->slept : 0);
 	entry->rettime = 0;
 	/* A call that has been abandoned ends when it began. */
-	if (kind != TRACE_KEPT_ENTRY)
+	if (kind == TRACE_KEPT_RETURN)
 		entry->rettime = rec->rettime ?: rec->calltime;
+	else if (kind == TRACE_KEPT_LEAF)
+		entry->rettime = rec->calltime + keep_duration(rec);
 	entry->tree = w->tree->id;
 	entry->depth = rec->depth;
 	entry->cpu = rec->cpu;
@@ -767,7 +780,7 @@ static bool keep_matches(struct trace_keep *keep, struct keep_tree *tree,
 {
 	struct keep_match match = {
 		.error		= keep_error(rec->retval),
-		.duration	= rec->rettime - rec->calltime,
+		.duration	= keep_duration(rec),
 		.func		= rec->func,
 		.depth		= tree->depth,
 	};
@@ -837,7 +850,7 @@ void trace_keep_leave(struct trace_keep *keep, struct trace_keep_call *call,
 	rec->retval_high = retval_high;
 	rec->rettime = rettime;
 	if (call->no_sleep)
-		rec->calltime += current->ftrace_sleeptime - call->sleeptime;
+		rec->slept = current->ftrace_sleeptime - call->sleeptime;
 	/*
 	 * A tree without an owner cannot be claimed, so its blocks stay while it is written. This
 	 * comes before @where is set: from then on, an interrupt finds no outermost call, begins a
@@ -851,7 +864,7 @@ void trace_keep_leave(struct trace_keep *keep, struct trace_keep_call *call,
 	barrier();
 	keep_end_call(tree, rec);
 	if (!call->outermost) {
-		if (rettime - rec->calltime < thresh)
+		if (keep_duration(rec) < thresh)
 			keep_hide(tree, rec, where);
 		return;
 	}

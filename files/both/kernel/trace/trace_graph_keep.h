@@ -57,8 +57,9 @@ struct trace_keep_entry {
  * @retaddr:	the caller's address, if that is wanted
  * @retval:	the return value
  * @retval_high: its second word, if it may have two
- * @calltime:	the time of the entry, plus the time that the task has slept if that does not count
+ * @calltime:	the time of the entry
  * @rettime:	the time of the return; 0 until then
+ * @slept:	how long the task has slept in between if that does not count, else 0
  * @parent:	the record of the call around it
  * @trace_ctx:	see &trace_keep_entry.trace_ctx
  * @depth:	0 for the outermost call
@@ -74,6 +75,7 @@ struct trace_keep_record {
 	unsigned long	retval_high;
 	u64		calltime;
 	u64		rettime;
+	u64		slept;
 	u32		parent;
 	u32		trace_ctx;
 	u16		depth;
