@@ -69,22 +69,28 @@ step_of() {
 	vcs -C "$1" log -1 --format='%(trailers:key=Step,valueonly,separator=%x20)' "$2"
 }
 
-# Set the cross compiler and the kernel image of ARCH. On an arm64 machine arm64 is the
-# native one.
+# Set what depends on ARCH: SRCARCH, its directory in arch; CROSS, the prefix of its compiler,
+# which is empty on a machine of its own; IMAGE, the kernel's image; DEB_ARCH, Debian's name of
+# it; SMOKE, whether only the small kernel of configs/smoke.config is built for it.
 set_arch() {
+	SRCARCH=$ARCH DEB_ARCH=$ARCH SMOKE=
 	case $ARCH in
-	x86_64) CROSS=x86_64-linux-gnu- IMAGE=arch/x86/boot/bzImage ;;
-	arm64)  CROSS=aarch64-linux-gnu- IMAGE=arch/arm64/boot/Image ;;
-	riscv)  CROSS=riscv64-linux-gnu- IMAGE=arch/riscv/boot/Image ;;
-	*)      die "ARCH=$ARCH: not x86_64, arm64 or riscv" ;;
+	x86_64)  SRCARCH=x86 CROSS=x86_64-linux-gnu- IMAGE=arch/x86/boot/bzImage DEB_ARCH=amd64 ;;
+	i386)    SRCARCH=x86 CROSS=x86_64-linux-gnu- IMAGE=arch/x86/boot/bzImage SMOKE=1 ;;
+	arm64)   CROSS=aarch64-linux-gnu- IMAGE=arch/arm64/boot/Image ;;
+	riscv)   CROSS=riscv64-linux-gnu- IMAGE=arch/riscv/boot/Image DEB_ARCH=riscv64 ;;
+	s390)    CROSS=s390x-linux-gnu- IMAGE=arch/s390/boot/bzImage DEB_ARCH=s390x SMOKE=1 ;;
+	powerpc) CROSS=powerpc64le-linux-gnu- IMAGE=vmlinux DEB_ARCH=ppc64el SMOKE=1 ;;
+	*)       die "ARCH=$ARCH: not x86_64, arm64, riscv, i386, s390 or powerpc" ;;
 	esac
-	case $(uname -m)/$ARCH in
-	x86_64/x86_64|aarch64/arm64) CROSS='' ;;
+	case $(uname -m)/$SRCARCH in
+	x86_64/x86|aarch64/arm64) CROSS='' ;;
 	esac
 }
 set_arch
 KNOWN_CONFIGS='tracing kprobes demo clients debug kcsan frame-pointer guess rt cfi defconfig no-modules suspend hardened cross'
 [[ " $KNOWN_CONFIGS " = *" $CONFIG "* ]] || die "CONFIG=$CONFIG: not one of $KNOWN_CONFIGS"
+[ -z "$SMOKE" ] || [ "$CONFIG" = tracing ] || die "CONFIG=$CONFIG: ARCH=$ARCH has only configs/smoke.config"
 # Run git without the settings of the user and of the machine.
 vcs() {
 	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git \
