@@ -45,6 +45,10 @@ static inline void use_filter(struct fgraph_ops *gops, struct ftrace_ops *filter
 #define FPROBE_ENTRY_TYPE	void
 #define FPROBE_WANT_EXIT
 
+/* There are handlers beside these that can refuse the return, and what they are passed. */
+#define FPROBE_SESSION_PARAMS	struct fprobe *fp, unsigned long ip, unsigned long ret_ip, \
+				struct pt_regs *regs, void *data
+
 /* How many of @n misses where RCU does not watch &fprobe.nmissed counts. */
 #define FPROBE_IDLE_MISSES(n)	(n)
 

@@ -123,6 +123,102 @@ static void hook_fprobes(struct kunit *test)
 	expect_stack_empty(test);
 }
 
+#ifdef FPROBE_SESSION_PARAMS
+/* An fprobe that wants the return of every other call, with private data of each call. */
+struct fprobe_session {
+	struct fprobe	fp;
+	unsigned int	entries;
+	unsigned int	exits;
+	unsigned int	wrong;
+	unsigned long	ret_ip;
+};
+
+/* As much private data as fits into the record of a call, and a little more than fits. */
+static const size_t session_sizes[] = { sizeof(unsigned long), 8 * sizeof(unsigned long) };
+
+static int every_other_entry(FPROBE_SESSION_PARAMS)
+{
+	struct fprobe_session *s = container_of(fp, struct fprobe_session, fp);
+	unsigned long *last = data + fp->entry_data_size - sizeof(*last);
+
+	s->ret_ip = ret_ip;
+	s->wrong += fprobe_argument(regs, 0) != s->entries;
+	*last = s->entries++;
+	return *last & 1;
+}
+
+static void every_other_exit(FPROBE_SESSION_PARAMS)
+{
+	struct fprobe_session *s = container_of(fp, struct fprobe_session, fp);
+	unsigned long *last = data + fp->entry_data_size - sizeof(*last);
+
+	s->wrong += ret_ip != s->ret_ip || *last != s->entries - 1 || *last & 1;
+	s->wrong += fprobe_return_value(regs) != *last + 2;
+	s->exits++;
+}
+
+/*
+ * The entry handler of an fprobe refuses the return of calls, also of a call whose return another
+ * user wants. Both handlers are given the address that the call returns to.
+ */
+static void hook_fprobe_session(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long add = (unsigned long)t->add;
+	struct fprobe_session *s;
+	int i, n;
+
+	s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	s->fp.session_entry = every_other_entry;
+	s->fp.session_exit = every_other_exit;
+	for (i = 0; i < 2 * ARRAY_SIZE(session_sizes); i++) {
+		s->entries = 0;
+		s->exits = 0;
+		s->fp.entry_data_size = session_sizes[i / 2];
+		KUNIT_ASSERT_EQ(test, register_fprobe_ips(&s->fp, &add, 1), 0);
+		if (i % 2)
+			hook(test, &users[i], t->add);
+		for (n = 0; n < 10; n++)
+			KUNIT_EXPECT_EQ(test, t->add(n, 2), n + 2);
+		expect_stack_empty(test);
+		KUNIT_EXPECT_EQ(test, s->entries, 10);
+		KUNIT_EXPECT_EQ(test, s->exits, 5);
+		KUNIT_EXPECT_EQ(test, s->wrong, 0);
+		if (s->ret_ip - (unsigned long)hook_fprobe_session >= 16384)
+			KUNIT_FAIL(test, "returns to %pS", (void *)s->ret_ip);
+		if (i % 2) {
+			expect_calls(test, &users[i], 10);
+			unhook(&users[i]);
+		}
+		KUNIT_EXPECT_EQ(test, s->fp.nmissed, 0);
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&s->fp), 0);
+	}
+}
+
+/* Handlers of which one would never be called are refused. */
+static void hook_fprobe_both_kinds(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	unsigned long add = (unsigned long)t->add;
+	struct fprobe_seen *seen;
+
+	seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	seen->fp.session_entry = every_other_entry;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen->fp, &add, 1), -EINVAL);
+	seen->fp.exit_handler = seen_exit;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen->fp, &add, 1), -EINVAL);
+	seen->fp.session_exit = every_other_exit;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen->fp, &add, 1), -EINVAL);
+	seen->fp.exit_handler = NULL;
+	seen->fp.entry_handler = seen_entry;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&seen->fp, &add, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&seen->fp), -EINVAL);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+}
+#endif
+
 static unsigned int again_exits;
 
 static FPROBE_ENTRY_TYPE again_enter(FPROBE_PARAMS)
@@ -458,6 +554,10 @@ static void hook_no_regs(struct kunit *test)
 static struct kunit_case fprobe_cases[] = {
 	KUNIT_CASE_PARAM(hook_fprobes, via_ftrace),
 	KUNIT_CASE_PARAM(hook_fprobe_again, via_ftrace),
+#ifdef FPROBE_SESSION_PARAMS
+	KUNIT_CASE_PARAM(hook_fprobe_session, via_ftrace),
+	KUNIT_CASE_PARAM(hook_fprobe_both_kinds, via_ftrace),
+#endif
 	KUNIT_CASE_PARAM(hook_fprobe_shared, via_ftrace),
 	KUNIT_CASE_PARAM(hook_fprobe_in_handler, via_ftrace),
 #if defined(CONFIG_FUNCTION_ERROR_INJECTION) && defined(CONFIG_FUNCTION_GRAPH_TRACER)
