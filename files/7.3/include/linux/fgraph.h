@@ -62,7 +62,7 @@ static inline unsigned long fgraph_missed(const struct fgraph_ops *gops, enum fg
  *
  * The instruction pointer is the real return address, and the stack pointer has the value
  * that it will have there. The callback may write general registers, so the return value,
- * and flags; changes of other members have no effect.
+ * and, unless a stub has called the function, flags; changes of other members have no effect.
  *
  * Context: return callbacks.
  *

@@ -15,6 +15,9 @@
 #include <linux/sched.h>
 
 #include "fgraph_hook.h"
+#ifdef CONFIG_FGRAPH_STUBS
+#include "fgraph_stubs.h"
+#endif
 
 /**
  * fgraph_miss() - count a call that a user misses
@@ -84,6 +87,12 @@ static bool fgraph_join_or_open(struct fgraph_call *call, struct fgraph_ops *gop
 	struct fgraph_frame *frame;
 
 	call->ret = READ_ONCE(*call->place);
+	if (unlikely(fgraph_is_after_stub(call->ret))) {
+		/* A stub has called the function that made this tail call. */
+		call->ret = READ_ONCE(call->place[1]);
+		call->kind = FGRAPH_FRAME | FGRAPH_AFTER_STUB;
+		return true;
+	}
 	if (!fgraph_is_trampoline(call->ret)) {
 		call->kind = FGRAPH_FRAME;
 		return true;
@@ -97,7 +106,7 @@ static bool fgraph_join_or_open(struct fgraph_call *call, struct fgraph_ops *gop
 		call->frame = frame;
 		return true;
 	}
-	call->kind = FGRAPH_FRAME | FGRAPH_TAIL;
+	call->kind = FGRAPH_FRAME | FGRAPH_TAIL | (fgraph_head(frame) & FGRAPH_AFTER_STUB);
 	call->ret = frame->ret;
 	/*
 	 * A breakpoint at the head of a loop is hit in each turn of it. Here that looks like
@@ -189,7 +198,8 @@ void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *re
 	void *dead_below;
 
 	if (likely(fgraph_is_simple(gops)) &&
-	    fgraph_hook_first(gops, func, fgraph_entry_place(regs), fgraph_retp(regs), regs))
+	    fgraph_hook_first(gops, func, fgraph_entry_place(regs), fgraph_retp(regs), regs,
+			      FGRAPH_FRAME))
 		return;
 	fgraph_begin_call(&call, &gops, 1, func, fgraph_entry_place(regs), fgraph_retp(regs), regs);
 	/*
@@ -299,12 +309,14 @@ static __always_inline bool fgraph_batch_wants(struct fgraph_ops *gops, struct f
 /*
  * The fast path for several simple users: the call is not hooked yet and no callback runs on
  * the stack, whose newest header is @top, which says @head. The first user that wants the return
- * opens the frame, the others join it.
+ * opens the frame, the others join it. @kind is as for fgraph_hook_first().
+ *
+ * Returns the sum of 1 and the flags of the users that want the return, 0 if none does.
  */
-static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top,
-					      unsigned long head, struct fgraph_ops **users,
-					      unsigned int nr, unsigned long func,
-					      struct pt_regs *regs)
+static __always_inline unsigned int fgraph_hook_batch(struct fgraph_stack *st, void *top,
+						      unsigned long head, struct fgraph_ops **users,
+						      unsigned int nr, unsigned long func,
+						      struct pt_regs *regs, unsigned long kind)
 {
 	u32 calls = fgraph_one_more_call(head & FGRAPH_CALLS_MASK);
 	struct fgraph_frame *frame = NULL;
@@ -329,7 +341,7 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 				fgraph_stack_drop_header(st, cover, top);
 				continue;
 			}
-			fgraph_stack_commit(entry, FGRAPH_FRAME | calls);
+			fgraph_stack_commit(entry, kind | calls);
 			flags = gops->flags;
 			top = entry++;
 			frame = top;
@@ -348,11 +360,17 @@ static __always_inline void fgraph_hook_batch(struct fgraph_stack *st, void *top
 		fgraph_stack_settle(st, cover);
 		fgraph_stack_drop_header(st, cover, top);
 	} while (unlikely(nr));
-	if (likely(frame))
+	if (likely(frame) && kind == FGRAPH_FRAME)
 		fgraph_set_trampoline(fgraph_entry_place(regs), flags, false);
-	/* There was no memory for a batch of the others, but there may be for some of them. */
-	if (unlikely(nr))
-		fgraph_hook_each(users, nr, func, regs);
+	if (unlikely(nr)) {
+		/* The general path would open a frame of its own beside that of a stub. */
+		while (kind != FGRAPH_FRAME && frame && nr)
+			fgraph_miss(READ_ONCE(users[--nr]), FGRAPH_MISS_MEMORY);
+		/* There was no memory for a batch of the others, but may be for some of them. */
+		if (nr)
+			fgraph_hook_each(users, nr, func, regs);
+	}
+	return frame ? flags + 1 : 0;
 }
 
 /**
@@ -380,13 +398,52 @@ void fgraph_hook_several(struct fgraph_ops **users, unsigned int nr, bool simple
 		unsigned long head = fgraph_head(top);
 
 		if (likely(fgraph_is_quiet(head))) {
-			fgraph_hook_batch(st, top, head, users, nr, func, regs);
+			fgraph_hook_batch(st, top, head, users, nr, func, regs, FGRAPH_FRAME);
 			return;
 		}
 	}
 	fgraph_hook_each(users, nr, func, regs);
 }
 NOKPROBE_SYMBOL(fgraph_hook_several);
+
+#ifdef CONFIG_FGRAPH_STUBS
+/**
+ * fgraph_stub_hook_several() - hook a call that a stub is about to make, for several users
+ * @users:	the users, oldest first
+ * @nr:		number of users
+ * @simple:	fgraph_is_simple() is true for all of them
+ * @func:	address of the function's call to ftrace
+ * @regs:	registers at entry; fgraph_retp_valid() is true for them
+ *
+ * Like fgraph_hook_several(). The return address is replaced only if the call cannot be hooked in
+ * one batch.
+ *
+ * Context: any, preemption disabled.
+ *
+ * Return: what the stub is to do, see fgraph_stub_entered().
+ */
+int fgraph_stub_hook_several(struct fgraph_ops **users, unsigned int nr, bool simple,
+			     unsigned long func, struct pt_regs *regs)
+{
+	struct fgraph_stack *st = READ_ONCE(current->fgraph_stack);
+	unsigned int wanted;
+
+	if (likely(simple && st && nr && fgraph_admits_all() &&
+		   !fgraph_is_hooked(READ_ONCE(*fgraph_entry_place(regs))))) {
+		void *top = READ_ONCE(st->top);
+		unsigned long head = fgraph_head(top);
+
+		if (likely(fgraph_is_quiet(head))) {
+			wanted = fgraph_hook_batch(st, top, head, users, nr, func, regs,
+						   FGRAPH_FRAME | FGRAPH_STUB);
+			return fgraph_stub_exit(wanted, wanted - 1);
+		}
+	}
+	fgraph_hook_each(users, nr, func, regs);
+	return FGRAPH_STUB_JUMP;
+}
+NOKPROBE_SYMBOL(fgraph_stub_hook_several);
+#endif
 #endif /* CONFIG_HAVE_FGRAPH */
 #endif /* CONFIG_FGRAPH_FTRACE || CONFIG_FUNCTION_GRAPH_TRACER */
 
@@ -464,8 +521,9 @@ static __always_inline bool fgraph_call_users(void *top, struct fgraph_frame *fr
 
 /*
  * The steps of a return up to where the frame can be dropped: call its users and restore the
- * return address. @top is the newest record, of this frame or of a live call further out;
- * @head is what its header says meanwhile. Returns true if one of the users has gone.
+ * return address, unless the call was made by a @stub. @top is the newest record, of this frame or
+ * of a live call further out; @head is what its header says meanwhile. If the frame is not
+ * @linked, its header says whether it is a stub. Returns true if one of the users has gone.
  *
  * READ_ONCE() is for KCSAN: it takes plain reads to be done after the frame has been dropped,
  * and so as a race with the next call's writes, although one CPU sees its own in order.
@@ -473,9 +531,10 @@ static __always_inline bool fgraph_call_users(void *top, struct fgraph_frame *fr
 static __always_inline bool fgraph_return_steps(struct fgraph_stack *st, void *top,
 						unsigned long head, struct fgraph_frame *frame,
 						struct fgraph_regs *regs, bool linked,
-						struct fgraph_ops *only)
+						struct fgraph_ops *only, bool stub)
 {
-	bool gone, tail = !linked && (fgraph_head(frame) & FGRAPH_TAIL);
+	unsigned long how = linked ? FGRAPH_FRAME : fgraph_head(frame);
+	bool gone;
 
 	fgraph_complete_regs(regs, READ_ONCE(frame->ret));
 	fgraph_set_head(top, head);
@@ -485,8 +544,8 @@ static __always_inline bool fgraph_return_steps(struct fgraph_stack *st, void *t
 	 * Before the frame is dropped, as an unwinder that finds the trampoline needs a frame.
 	 * After a tail call it finds that of the older call of this place.
 	 */
-	if (!tail)
-		fgraph_restore(READ_ONCE(frame->retp), READ_ONCE(frame->ret));
+	if (!(how & (FGRAPH_TAIL | FGRAPH_STUB)) && !stub)
+		fgraph_restore(READ_ONCE(frame->retp), fgraph_replaced(frame, how));
 	barrier();
 	fgraph_stack_settle(st, top);
 	return gone;
@@ -515,7 +574,7 @@ static unsigned long fgraph_return_one(struct fgraph_stack *st, unsigned long *r
 	head = fgraph_head(top);
 	gone = fgraph_return_steps(st, top, (head & ~FGRAPH_CONTEXT) |
 				   fgraph_context_within(head & FGRAPH_CONTEXT),
-				   frame, regs, false, NULL);
+				   frame, regs, false, NULL, false);
 	if (likely(exposed)) {
 		fgraph_stack_pop(st, frame);
 		fgraph_stack_drop_done(st);
@@ -550,9 +609,11 @@ NOKPROBE_SYMBOL(fgraph_return_slow);
  */
 static __always_inline unsigned long
 fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
-		   struct fgraph_frame *frame, struct fgraph_regs *regs, struct fgraph_ops *only)
+		   struct fgraph_frame *frame, struct fgraph_regs *regs, struct fgraph_ops *only,
+		   bool stub)
 {
-	bool gone = fgraph_return_steps(st, top, head + fgraph_context(), frame, regs, true, only);
+	bool gone = fgraph_return_steps(st, top, head + fgraph_context(), frame, regs, true, only,
+					stub);
 	unsigned long ret = READ_ONCE(frame->ret);
 
 	fgraph_stack_drop_linked(st, top, frame);
@@ -574,7 +635,7 @@ static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, uns
 	/* The lowest bits suffice: what is above them says nothing without FGRAPH_INSIDE. */
 	if ((u16)head == (FGRAPH_ENTRY | FGRAPH_LINKED) &&
 	    (u16)fgraph_head(frame) == FGRAPH_FRAME && frame->retp == retp)
-		return fgraph_return_fast(st, top, head, frame, regs, NULL);
+		return fgraph_return_fast(st, top, head, frame, regs, NULL, false);
 	ret = fgraph_return_slow(st, retp, regs);
 	preempt_enable_notrace();
 	return ret;
@@ -602,7 +663,7 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 		   (u16)head == FGRAPH_FRAME)) {
 		gops = fgraph_frame_user(frame);
 		if (likely(gops))
-			return fgraph_return_fast(st, frame, head, frame, regs, gops);
+			return fgraph_return_fast(st, frame, head, frame, regs, gops, false);
 	}
 	return fgraph_return_several(st, retp, regs);
 }
@@ -621,4 +682,72 @@ __visible unsigned long fgraph_return_full(struct pt_regs *regs)
 	return fgraph_return(fgraph_full_retp(regs), FGRAPH_REGS_OF_FULL(regs));
 }
 NOKPROBE_SYMBOL(fgraph_return_full);
+#endif
+
+#ifdef CONFIG_FGRAPH_STUBS
+/* Like fgraph_return_several(), for a function that a stub has called. */
+static noinline void fgraph_stub_return_several(struct fgraph_stack *st, unsigned long *retp,
+						struct fgraph_regs *regs)
+{
+	void *top = READ_ONCE(st->top);
+	struct fgraph_frame *frame;
+	unsigned long head;
+	bool tail;
+
+	frame = fgraph_read(top, offsetof(struct fgraph_entry, frame), &head);
+	if ((u16)head == (FGRAPH_ENTRY | FGRAPH_LINKED) &&
+	    (u16)fgraph_head(frame) == (FGRAPH_FRAME | FGRAPH_STUB) && frame->retp == retp) {
+		fgraph_return_fast(st, top, head, frame, regs, NULL, true);
+		return;
+	}
+	/* If there is no such frame, the return address is where it was, so nothing is lost. */
+	frame = fgraph_frame_at(st, retp);
+	if (!WARN_ON_ONCE(!frame || !(fgraph_head(frame) & FGRAPH_STUB)))
+		fgraph_return_one(st, retp, regs, &tail);
+	preempt_enable_notrace();
+}
+NOKPROBE_SYMBOL(fgraph_stub_return_several);
+
+/*
+ * A function has returned to its stub. Call the users of its frame. @retp is where the real return
+ * address is.
+ */
+static __always_inline void fgraph_stub_return(unsigned long *retp, struct fgraph_regs *regs)
+{
+	struct fgraph_frame *frame;
+	struct fgraph_stack *st;
+	struct fgraph_ops *gops;
+	unsigned long head;
+
+	preempt_disable_notrace();
+	st = READ_ONCE(current->fgraph_stack);
+	if (WARN_ON_ONCE(!st)) {
+		preempt_enable_notrace();
+		return;
+	}
+	frame = READ_ONCE(st->top);
+	if (likely(fgraph_read(frame, offsetof(struct fgraph_frame, retp), &head) == retp &&
+		   (u16)head == (FGRAPH_FRAME | FGRAPH_STUB))) {
+		gops = fgraph_frame_user(frame);
+		if (likely(gops)) {
+			fgraph_return_fast(st, frame, head, frame, regs, gops, true);
+			return;
+		}
+	}
+	fgraph_stub_return_several(st, retp, regs);
+}
+
+/* Called by fgraph_stub_leave_light, with the return registers in @regs. */
+__visible void fgraph_stub_left_light(unsigned long *retp, struct fgraph_regs *regs)
+{
+	fgraph_stub_return(retp, regs);
+}
+NOKPROBE_SYMBOL(fgraph_stub_left_light);
+
+/* Called by fgraph_stub_leave_full, with all registers. */
+__visible void fgraph_stub_left_full(struct pt_regs *regs)
+{
+	fgraph_stub_return(fgraph_full_retp(regs), FGRAPH_REGS_OF_FULL(regs));
+}
+NOKPROBE_SYMBOL(fgraph_stub_left_full);
 #endif

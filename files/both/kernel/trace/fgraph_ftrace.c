@@ -48,6 +48,9 @@
 #include "fgraph_internal.h"
 #include "ftrace_internal.h"
 #include "trace.h"
+#ifdef CONFIG_FGRAPH_STUBS
+#include "fgraph_stubs.h"
+#endif
 
 /*
  * A user with more functions in its filter becomes a wide user, which costs a look-up in
@@ -340,6 +343,104 @@ static void fgraph_ftrace_regs(unsigned long ip, unsigned long parent_ip,
 	fgraph_ftrace_entry(&fgraph_dispatchers[1], ip, fregs);
 }
 NOKPROBE_SYMBOL(fgraph_ftrace_regs);
+
+#ifdef CONFIG_FGRAPH_STUBS
+/*
+ * A callback may have changed where the function is to go on, to override it. It is then called
+ * like after ftrace_caller: from the address that is to be replaced, the return address of
+ * fgraph_stub_enter, with the return address of the function on top of the stack. That must lead to
+ * the return callbacks, so it becomes a trampoline.
+ */
+static noinline int fgraph_stub_override(struct pt_regs *regs, int exit)
+{
+	struct fgraph_frame *frame;
+	unsigned long head;
+
+	if (exit != FGRAPH_STUB_JUMP) {
+		frame = fgraph_stack_search(current->fgraph_stack, fgraph_retp(regs));
+		/* An interrupt may set FGRAPH_DONE_BELOW. */
+		do {
+			head = fgraph_head(frame);
+		} while (cmpxchg_local(&frame->head, head, head & ~FGRAPH_STUB) != head);
+		fgraph_set_trampoline(fgraph_entry_place(regs),
+				      exit == FGRAPH_STUB_FULL ? FGRAPH_FULL_REGS : 0, false);
+	}
+	WRITE_ONCE(fgraph_entry_place(regs)[-1], regs->ip);
+	return FGRAPH_STUB_JUMP;
+}
+
+/* Hook a call for a user that has an entry callback, or where the fast path does not apply. */
+static noinline int fgraph_stub_entered_slow(struct fgraph_site *site, unsigned long ip,
+					     struct pt_regs *regs)
+{
+	/* Read again: fgraph_stub_entered() has another one if the user goes meanwhile. */
+	struct fgraph_ops *only = READ_ONCE(site->only);
+	unsigned long body = ip + MCOUNT_INSN_SIZE;
+	enum fgraph_hooked hooked;
+	int exit = FGRAPH_STUB_JUMP;
+	unsigned int nr;
+
+	fgraph_stub_complete_regs(regs, body);
+	if (likely(only)) {
+		hooked = FGRAPH_HOOK_NOTHING;
+		if (likely(!only->user.admit || fgraph_admits_all()))
+			hooked = fgraph_hook_first(only, ip, fgraph_entry_place(regs),
+						   fgraph_retp(regs), regs,
+						   FGRAPH_FRAME | FGRAPH_STUB);
+		if (unlikely(hooked == FGRAPH_HOOK_NOTHING))
+			fgraph_hook_checked(only, ip, regs);
+		exit = fgraph_stub_exit(hooked == FGRAPH_HOOK_WANTED, only->flags);
+	} else if (unlikely(READ_ONCE(site->look_up))) {
+		fgraph_hook_site(site, ip, (struct ftrace_regs *)regs);
+	} else {
+		/* Pairs with fgraph_site_append(), as in fgraph_hook_site(). */
+		nr = smp_load_acquire(&site->nr);
+		exit = fgraph_stub_hook_several(site->users, nr, READ_ONCE(site->simple), ip,
+						regs);
+	}
+	if (unlikely(regs->ip != body))
+		exit = fgraph_stub_override(regs, exit);
+	return exit;
+}
+NOKPROBE_SYMBOL(fgraph_stub_entered_slow);
+NOKPROBE_SYMBOL(fgraph_stub_override);
+
+/**
+ * fgraph_stub_entered() - hook a call that a stub is about to make
+ * @regs:	the registers that fgraph_stub_enter has saved, see fgraph_stub_complete_regs()
+ * @ip:		the address of the function's call to ftrace
+ *
+ * A user without an entry callback is served here, without the registers that only a callback
+ * needs. If the fast paths do not apply, or the call is a tail call, the return address is
+ * replaced as for calls without a stub, which then jumps to the function.
+ *
+ * Context: any.
+ *
+ * Return: enum fgraph_stub_exit.
+ */
+__visible int fgraph_stub_entered(struct pt_regs *regs, unsigned long ip)
+{
+	unsigned long *retp = fgraph_stub_retp(regs);
+	int exit = FGRAPH_STUB_JUMP;
+	struct fgraph_site *site;
+	struct fgraph_ops *only;
+
+	/* This must come first, as in fgraph_ftrace_entry(). */
+	if (unlikely(!fgraph_retp_valid(retp)))
+		return exit;
+	preempt_disable_notrace();
+	site = fgraph_find_users(&fgraph_dispatchers[0], ip);
+	only = READ_ONCE(site->only);
+	if (likely(only && !only->entryfunc && (!only->user.admit || fgraph_admits_all())) &&
+	    likely(fgraph_hook_first(only, ip, retp, retp, regs, FGRAPH_FRAME | FGRAPH_STUB)))
+		exit = fgraph_stub_exit(true, only->flags);
+	else
+		exit = fgraph_stub_entered_slow(site, ip, regs);
+	preempt_enable_notrace();
+	return exit;
+}
+NOKPROBE_SYMBOL(fgraph_stub_entered);
+#endif /* CONFIG_FGRAPH_STUBS */
 #else
 /**
  * fgraph_hook_entry() - hook the return of a call for all users that want it
@@ -366,7 +467,7 @@ void fgraph_hook_entry(unsigned long func, unsigned long *place, unsigned long *
 	look_up = READ_ONCE(site->look_up);
 	gops = READ_ONCE(site->only);
 	if (!gops || (gops->user.admit && !fgraph_admits_all()) ||
-	    !fgraph_hook_first(gops, func, place, retp, (struct pt_regs *)fregs)) {
+	    !fgraph_hook_first(gops, func, place, retp, (struct pt_regs *)fregs, FGRAPH_FRAME)) {
 		fgraph_begin_call(&call, site->users, nr, func, place, retp,
 				  (struct pt_regs *)fregs);
 		while (nr) {
@@ -1061,6 +1162,56 @@ static int fgraph_set_filters(struct ftrace_ops *op, struct ftrace_hash *filter,
 #define FGRAPH_START	(IS_ENABLED(CONFIG_HAVE_FGRAPH) ? 0 : FTRACE_START_FUNC_RET)
 #define FGRAPH_STOP	(IS_ENABLED(CONFIG_HAVE_FGRAPH) ? 0 : FTRACE_STOP_FUNC_RET)
 
+#ifdef CONFIG_FGRAPH_STUBS
+/**
+ * fgraph_stub_address() - where ftrace sends a function whose only ops is @op
+ * @op:		the ops, which has a trampoline
+ * @ip:		the address of the function's call to ftrace
+ *
+ * Context: process, ftrace_lock held.
+ *
+ * Return: the address of the function's stub, as ftrace_jmp_set() gives it; 0 to call the
+ * trampoline of the ops.
+ */
+unsigned long fgraph_stub_address(const struct ftrace_ops *op, unsigned long ip)
+{
+	unsigned long stub = op == &fgraph_dispatchers[0].ops ? fgraph_stub_of(ip) : 0;
+
+	return stub ? ftrace_jmp_set(stub) : 0;
+}
+
+/* Is ftrace calling the first dispatcher for this function, or does it when it is enabled? */
+static bool fgraph_stub_is_fixed(unsigned long ip)
+{
+	struct ftrace_ops *op = &fgraph_dispatchers[0].ops;
+
+	return op->flags & FTRACE_OPS_FL_ENABLED && ftrace_ops_test(op, ip, op);
+}
+
+/*
+ * The functions of the first dispatcher change. Choose those that get a stub: if they have a site.
+ * ftrace asks fgraph_stub_address() which address is to be found in a function, and turns itself
+ * off if it finds another one. So the choice is kept for functions that the ops is on already.
+ */
+static void fgraph_choose_stubs(struct fgraph_dispatcher *d, bool all)
+{
+	struct fgraph_site_table *table = fgraph_table_locked(d);
+	struct fgraph_site_slot *slot = NULL;
+
+	if (d != fgraph_dispatchers)
+		return;
+	fgraph_stubs_reset(fgraph_stub_is_fixed);
+	/* The ops is about to get functions without a site, too. */
+	if (all)
+		return;
+	while ((slot = fgraph_next_site(table, slot))) {
+		if (!fgraph_stub_is_fixed(slot->ip))
+			fgraph_stubs_use(slot->ip);
+		cond_resched();
+	}
+}
+#endif
+
 /* Make the filters of a dispatcher's ops anew, and register or unregister it with ftrace. */
 static int fgraph_update_ops(struct fgraph_dispatcher *d)
 {
@@ -1081,6 +1232,9 @@ static int fgraph_update_ops(struct fgraph_dispatcher *d)
 	if (ret)
 		goto out;
 
+#ifdef CONFIG_FGRAPH_STUBS
+	fgraph_choose_stubs(d, all);
+#endif
 	if (!all && !filter->count) {
 		/* No function is wanted, but an empty filter would mean all of them. */
 		if (op->flags & FTRACE_OPS_FL_ENABLED)
@@ -1196,6 +1350,9 @@ void fgraph_forget_functions(unsigned long start, unsigned long end)
 
 	lockdep_assert_held(&ftrace_lock);
 
+#ifdef CONFIG_FGRAPH_STUBS
+	fgraph_stubs_forget(start, end);
+#endif
 	for (d = fgraph_dispatchers; d; d = fgraph_next_dispatcher(d)) {
 		struct fgraph_site_table *table = fgraph_table_locked(d);
 		struct fgraph_site_slot *slot = NULL;

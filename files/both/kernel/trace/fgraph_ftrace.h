@@ -12,6 +12,15 @@ struct ftrace_ops;
 struct ftrace_ops_hash;
 struct ftrace_regs;
 
+#ifdef CONFIG_FGRAPH_STUBS
+unsigned long fgraph_stub_address(const struct ftrace_ops *op, unsigned long ip);
+#else
+static inline unsigned long fgraph_stub_address(const struct ftrace_ops *op, unsigned long ip)
+{
+	return 0;
+}
+#endif
+
 #ifdef CONFIG_FGRAPH_FTRACE
 /* The users of fgraph_add_filter(). Protected by ftrace_lock. */
 extern struct list_head fgraph_filter_users;

@@ -26,7 +26,9 @@
  *		calls since it was read, a free slot with only free slots down to that header
  * @kind:	header of the user's record, without size: FGRAPH_FRAME to open the frame of a
  *		call that is not hooked yet, with FGRAPH_TAIL if it is a tail call of a hooked
- *		function; FGRAPH_ENTRY to join @frame; 0 if that was not found out yet
+ *		function, with FGRAPH_STUB if a stub calls the function, with
+ *		FGRAPH_AFTER_STUB if it is a tail call of a function that a stub has called;
+ *		FGRAPH_ENTRY to join @frame; 0 if that was not found out yet
  * @frame:	the frame to join, or NULL
  * @calls:	the bits FGRAPH_CALLS_MASK of the record below, to be counted one more for a frame
  * @ret:	the real return address, to open a frame
@@ -69,13 +71,14 @@ static __always_inline void fgraph_begin_call(struct fgraph_call *call, struct f
 }
 
 /*
- * Is a call hooked whose return address is @ret at entry? It is then the first address of a
- * trampoline, so the range that fgraph_is_trampoline() accepts is not needed.
+ * Is a call hooked whose return address is @ret at entry, or may it be a tail call of a function
+ * that a stub has called? The general path finds out. If the call is hooked, @ret is the first
+ * address of a trampoline, so the range that fgraph_is_trampoline() accepts is not needed.
  */
 static __always_inline bool fgraph_is_hooked(unsigned long ret)
 {
 	return ret == FGRAPH_ADDRESS(fgraph_trampoline_light) ||
-	       ret == FGRAPH_ADDRESS(fgraph_trampoline_full);
+	       ret == FGRAPH_ADDRESS(fgraph_trampoline_full) || fgraph_may_be_after_stub(ret);
 }
 
 /*
@@ -148,17 +151,28 @@ static __always_inline bool fgraph_add_record(struct fgraph_call *call, struct f
 	}
 	fgraph_stack_commit(rec, call->kind | slots << FGRAPH_SLOTS_SHIFT | above |
 			    (call->frame ? call->calls : fgraph_one_more_call(call->calls)));
-	fgraph_set_trampoline(call->place, gops->flags, call->kind != FGRAPH_FRAME);
+	/* A stub has no trampoline. After one, the return address is not a trampoline yet. */
+	if (call->kind != (FGRAPH_FRAME | FGRAPH_STUB))
+		fgraph_set_trampoline(call->place, gops->flags,
+				      (call->kind & ~FGRAPH_AFTER_STUB) != FGRAPH_FRAME);
 	return true;
 }
 
+/* What fgraph_hook_first() has done. */
+enum fgraph_hooked {
+	FGRAPH_HOOK_NOTHING,	/* the conditions of the fast path do not hold */
+	FGRAPH_HOOK_REFUSED,	/* the user does not want the return */
+	FGRAPH_HOOK_WANTED,	/* the user wants the return, the frame is open */
+};
+
 /*
  * The fast path for one simple user: the call is not hooked yet and no callback runs on the
- * stack. Returns false, and has done nothing, if that does not hold or the chunk is full.
+ * stack. Does nothing if that does not hold or the chunk is full. @kind is FGRAPH_FRAME to replace
+ * the return address, and has FGRAPH_STUB if a stub is to call the function.
  */
-static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned long func,
-					      unsigned long *place, unsigned long *retp,
-					      struct pt_regs *regs)
+static __always_inline enum fgraph_hooked
+fgraph_hook_first(struct fgraph_ops *gops, unsigned long func, unsigned long *place,
+		  unsigned long *retp, struct pt_regs *regs, unsigned long kind)
 {
 	struct fgraph_call call = {
 		.func = func,
@@ -167,7 +181,7 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 		.regs = regs,
 		/* fgraph_trim() does not free the stack while preemption is disabled here. */
 		.st = READ_ONCE(current->fgraph_stack),
-		.kind = FGRAPH_FRAME,
+		.kind = kind,
 		.ret = READ_ONCE(*place),
 		.entryfunc = gops->entryfunc,
 		.wanted = true,
@@ -176,11 +190,11 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 	void *rec;
 
 	if (unlikely(!call.st || fgraph_is_hooked(call.ret)))
-		return false;
+		return FGRAPH_HOOK_NOTHING;
 	call.top = READ_ONCE(call.st->top);
 	head = fgraph_head(call.top);
 	if (unlikely(!fgraph_is_quiet(head) || !fgraph_stack_fits(call.top, FGRAPH_SLOT)))
-		return false;
+		return FGRAPH_HOOK_NOTHING;
 	call.calls = head & FGRAPH_CALLS_MASK;
 	rec = fgraph_stack_grow(call.st, call.top, FGRAPH_SLOT);
 	call.top = rec - FGRAPH_SLOT;
@@ -188,8 +202,7 @@ static __always_inline bool fgraph_hook_first(struct fgraph_ops *gops, unsigned 
 	if (call.entryfunc)
 		fgraph_set_head(rec, fgraph_context() + FGRAPH_RESERVED +
 				fgraph_one_more_call(call.calls));
-	fgraph_add_record(&call, gops, rec, 0, 0);
-	return true;
+	return fgraph_add_record(&call, gops, rec, 0, 0) ? FGRAPH_HOOK_WANTED : FGRAPH_HOOK_REFUSED;
 }
 
 #if defined(CONFIG_FGRAPH_FTRACE) || defined(CONFIG_FUNCTION_GRAPH_TRACER)
@@ -225,7 +238,7 @@ static __always_inline void fgraph_hook_one(struct fgraph_ops *gops, unsigned lo
 
 	if (unlikely((gops->user.admit && !fgraph_admits_all()) ||
 		     !fgraph_hook_first(gops, func, fgraph_entry_place(regs), fgraph_retp(regs),
-					regs)))
+					regs, FGRAPH_FRAME)))
 		fgraph_hook_checked(gops, func, regs);
 }
 #endif /* CONFIG_HAVE_FGRAPH */

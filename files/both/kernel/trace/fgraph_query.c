@@ -89,7 +89,8 @@ NOKPROBE_SYMBOL(search_ret_addr);
  *
  * Context: any.
  *
- * Return: @addr if it is not a trampoline, else the real return address; 0 if that is not
+ * Return: @addr if it is not a trampoline, else the address that it has replaced: the real return
+ * address, or after a tail call one for which fgraph_stub_is_return() is true; 0 if that is not
  * known, so that the trampoline is not taken for a caller.
  */
 unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
@@ -108,7 +109,7 @@ unsigned long fgraph_ret_addr(struct task_struct *task, unsigned long *cursor,
 	if (task == current) {
 		frame = fgraph_stack_find_from((void *)*cursor, cursor, lowest, highest);
 		if (likely(frame))
-			return READ_ONCE(frame->ret);
+			return fgraph_replaced(frame, fgraph_head(frame));
 	}
 	return search_ret_addr(task, cursor, lowest, highest);
 }

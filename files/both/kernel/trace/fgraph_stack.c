@@ -334,7 +334,7 @@ again:
 		older = older_checked(st, rec, head, &c);
 		if (retp < low || retp > high || fgraph_kind(head) != FGRAPH_FRAME)
 			continue;
-		ret = READ_ONCE(frame->ret);
+		ret = fgraph_replaced(frame, head);
 		/*
 		 * If the header and @retp are unchanged, @ret is theirs. No barrier would help:
 		 * the task orders its stores only for itself.
@@ -375,6 +375,6 @@ unsigned long fgraph_stack_find_own(struct fgraph_stack *st, unsigned long *curs
 	frame = fgraph_stack_find_from((void *)*cursor, cursor, low, high);
 	if (!frame)
 		frame = fgraph_stack_find_from(READ_ONCE(st->top), cursor, low, high);
-	return frame ? READ_ONCE(frame->ret) : 0;
+	return frame ? fgraph_replaced(frame, fgraph_head(frame)) : 0;
 }
 NOKPROBE_SYMBOL(fgraph_stack_find_own);

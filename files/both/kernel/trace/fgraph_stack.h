@@ -88,6 +88,9 @@
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/fgraph.h>
+#ifdef CONFIG_FGRAPH_STUBS
+#include <linux/fgraph_stubs.h>
+#endif
 #include <linux/math.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
@@ -126,8 +129,15 @@ enum fgraph_kind {
  * only headers of chunks and free slots in between, and are linked by &fgraph_entry.older.
  */
 #define FGRAPH_LINKED		BIT(6)
+/* In a frame: a stub has called the function, so its return address is where it was. */
+#define FGRAPH_STUB		BIT(6)
 /* A callback runs for this record or for one further down. The sign for fgraph_is_quiet(). */
 #define FGRAPH_INSIDE		BIT(7)
+/*
+ * In a frame: the address that the trampoline has replaced is one in a stub. The stub has called
+ * the function that made this tail call, or the first one of a row of them. See fgraph_stubs.c.
+ */
+#define FGRAPH_AFTER_STUB	BIT(8)
 /* Bits 9-15: how many slots of data lie below the header. */
 #define FGRAPH_SLOTS_SHIFT	9
 #define FGRAPH_SLOTS_MASK	(0x7fUL << FGRAPH_SLOTS_SHIFT)
@@ -330,6 +340,37 @@ static __always_inline void *fgraph_older(const void *rec)
 	if (unlikely(fgraph_kind(head) == FGRAPH_CHUNK))
 		return READ_ONCE(((struct fgraph_chunk *)rec)->older_top);
 	return (void *)rec - fgraph_size(head);
+}
+
+/* Is this, at entry, a tail call of a function that a stub has called? @ret is where it returns. */
+static __always_inline bool fgraph_is_after_stub(unsigned long ret)
+{
+#ifdef CONFIG_FGRAPH_STUBS
+	return fgraph_stub_is_return(ret);
+#else
+	return false;
+#endif
+}
+
+/* Like fgraph_is_after_stub(), but may be true for another address, and makes no call. */
+static __always_inline bool fgraph_may_be_after_stub(unsigned long ret)
+{
+#ifdef CONFIG_FGRAPH_STUBS
+	return fgraph_stub_may_be_return(ret);
+#else
+	return false;
+#endif
+}
+
+/* The address that the trampoline has replaced for a frame, which has the header @head. */
+static __always_inline unsigned long fgraph_replaced(const struct fgraph_frame *frame,
+						     unsigned long head)
+{
+#ifdef CONFIG_FGRAPH_STUBS
+	if (unlikely(head & FGRAPH_AFTER_STUB))
+		return fgraph_stubs_return;
+#endif
+	return READ_ONCE(frame->ret);
 }
 
 /*
