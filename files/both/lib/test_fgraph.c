@@ -225,7 +225,8 @@ static unsigned long test_fgraph_types(unsigned long n)
 	struct test_fgraph_large large = { { 21, 22, 23 } };
 	struct test_fgraph_pair pair = { 31, 32 };
 
-	READ_ONCE(target_kinds)(n & 1, -n, TEST_FGRAPH_GREEN, "name", 0xffff, -1000000000000);
+	READ_ONCE(target_kinds)(n & 1, -n, TEST_FGRAPH_GREEN, "name", 0xffff,
+				(long)-1000000000000);
 	READ_ONCE(target_kinds)(false, -n, 3, NULL, n, n);
 	READ_ONCE(target_many_args)(n, -2, 3, 4, 5, 6, 7, 8, -9, large, 11);
 	READ_ONCE(target_structs)(pair, large, -33);
@@ -494,10 +495,12 @@ static int user_entry(struct fgraph_ops *gops, const struct fgraph_frame *frame,
 		      void *data, struct ftrace_regs *fregs)
 {
 	struct test_user *u = container_of(gops, struct test_user, gops);
+	/* An architecture that passes no registers has the return address on the stack. */
+	unsigned long *place = fregs ? fgraph_entry_place((struct pt_regs *)fregs) : frame->retp;
 
 	atomic_inc(&entries);
 	u->entries++;
-	u->first += *fgraph_entry_place((struct pt_regs *)fregs) == frame->ret;
+	u->first += *place == frame->ret;
 	u->frame = frame;
 	u->retp = frame->retp;
 	memset(data, (unsigned long)u >> 4 & 0xff, gops->data_size);

@@ -537,7 +537,7 @@ static void hook_no_regs(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&chain[0].rp), 0);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
 
-	regs.sp = (unsigned long)&ret;
+	stack_pointer(&regs) = (unsigned long)&ret;
 	*fgraph_entry_place(&regs) = ret;
 	arch_ftrace_ops_list_func(ftrace_location(add), 0, NULL, (struct ftrace_regs *)&regs);
 	KUNIT_EXPECT_EQ(test, *fgraph_entry_place(&regs), ret);

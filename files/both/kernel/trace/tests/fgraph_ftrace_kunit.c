@@ -305,7 +305,7 @@ static void site_regs(struct kunit *test)
 	struct site_user *light = &site_users[0], *regs = &site_users[1], *all = &site_users[2];
 	int round;
 
-	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+	if (!IS_ENABLED(CONFIG_HAVE_FGRAPH) || !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
 		kunit_skip(test, "ftrace cannot save all registers");
 	for (round = 0; round < 2; round++) {
 		memset(site_users, 0, sizeof(site_users));
@@ -361,7 +361,7 @@ static void site_foreign_ops(struct kunit *test)
 	if (ftrace_trace_function == ftrace_stub ||
 	    rcu_access_pointer(rcu_access_pointer(ftrace_ops_list)->next) != &ftrace_list_end)
 		kunit_skip(test, "fgraph is not alone with ftrace");
-	regs.sp = (unsigned long)&ret;
+	stack_pointer(&regs) = (unsigned long)&ret;
 	*fgraph_entry_place(&regs) = ret;
 	ftrace_trace_function(site_add, 0, ops, (struct ftrace_regs *)&regs);
 	KUNIT_EXPECT_TRUE(test, fgraph_is_trampoline(*fgraph_entry_place(&regs)));
@@ -379,7 +379,7 @@ static void site_begin(struct site_entry *call)
 {
 	memset(call, 0, sizeof(*call));
 	call->ret = _THIS_IP_;
-	call->regs.sp = (unsigned long)&call->ret;
+	stack_pointer(&call->regs) = (unsigned long)&call->ret;
 	*fgraph_entry_place(&call->regs) = call->ret;
 }
 
@@ -401,7 +401,7 @@ static void site_two_ops(struct kunit *test)
 	struct site_entry call;
 	int first;
 
-	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+	if (!IS_ENABLED(CONFIG_HAVE_FGRAPH) || !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
 		kunit_skip(test, "ftrace cannot save all registers");
 	for (first = 0; first < 2; first++) {
 		memset(site_users, 0, sizeof(site_users));

@@ -109,7 +109,7 @@ static void hook_kretprobe_entry(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
 		KUNIT_EXPECT_EQ(test, t->add(2, 2), 4);
 		KUNIT_EXPECT_NOT_NULL(test, found.running);
-		if (round == 1 && via_of(test) == VIA_FTRACE &&
+		if (round == 1 && via_of(test) == VIA_FTRACE && IS_ENABLED(CONFIG_HAVE_FGRAPH) &&
 		    IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS)) {
 			KUNIT_EXPECT_TRUE(test, rp->kp.flags & KPROBE_FLAG_RETURN);
 			KUNIT_EXPECT_PTR_EQ(test, found.running, &rp->kp);
@@ -446,11 +446,12 @@ static void hook_override(struct kunit *test)
 static void hook_loop(struct kunit *test)
 {
 	unsigned long slot[2] = { (unsigned long)hook_loop };
-	struct pt_regs regs = { .sp = (unsigned long)slot };
 	const struct fgraph_kunit_targets *t = targets(test);
 	struct hook_user *u = users;
+	struct pt_regs regs = { };
 	int i;
 
+	stack_pointer(&regs) = (unsigned long)slot;
 	u->gops.user.once = true;
 	hook(test, u, t->add);
 	*fgraph_entry_place(&regs) = (unsigned long)hook_loop;

@@ -169,4 +169,15 @@ static inline void check_order(struct kunit *test, struct fgraph_stack *st, int 
 	KUNIT_EXPECT_EQ(test, n, -1);
 }
 
+/* The stack pointer in registers */
+#if defined(CONFIG_S390)
+#define stack_pointer(r)	((r)->gprs[15])
+#elif defined(CONFIG_PPC)
+#define stack_pointer(r)	((r)->gpr[1])
+#elif defined(CONFIG_LOONGARCH)
+#define stack_pointer(r)	((r)->regs[3])
+#else
+#define stack_pointer(r)	((r)->sp)
+#endif
+
 #endif /* _FGRAPH_KUNIT_H */

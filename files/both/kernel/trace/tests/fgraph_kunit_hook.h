@@ -157,9 +157,11 @@ static __maybe_unused int note_entry(struct fgraph_ops *gops, const struct fgrap
 				     void *data, struct ftrace_regs *fregs)
 {
 	struct hook_user *u = container_of(gops, struct hook_user, gops);
+	/* An architecture that passes no registers has the return address on the stack. */
+	unsigned long *place = fregs ? fgraph_entry_place((struct pt_regs *)fregs) : frame->retp;
 
 	atomic_inc(&u->entries);
-	if (!fgraph_is_trampoline(*fgraph_entry_place((struct pt_regs *)fregs)))
+	if (!fgraph_is_trampoline(*place))
 		atomic_inc(&u->first);
 	u->frame = frame;
 	u->func = frame->func;
@@ -545,8 +547,9 @@ static __maybe_unused noinline unsigned long abandon(void *arg)
 {
 	unsigned long slot[2] = { (unsigned long)abandon };
 	struct hook_user *u = arg;
-	struct pt_regs regs = { .sp = (unsigned long)slot };
+	struct pt_regs regs = { };
 
+	stack_pointer(&regs) = (unsigned long)slot;
 	*fgraph_entry_place(&regs) = (unsigned long)abandon;
 	preempt_disable();
 	hook_now(u, (unsigned long)abandon, &regs);

@@ -26,8 +26,8 @@
 void fgraph_trampoline_light(void);
 void fgraph_trampoline_full(void);
 #elif defined(CONFIG_HAVE_FUNCTION_GRAPH_FREGS)
-/* The place above what return_to_handler has saved, where the return address was. */
-#define fgraph_light_retp(fregs)	((unsigned long *)((struct pt_regs *)(fregs) + 1) - 1)
+/* Above the registers, return_to_handler has a frame record where the return address was. */
+#define fgraph_light_retp(fregs)	((unsigned long *)((struct pt_regs *)(fregs) + 1) + 1)
 #else
 /* return_to_handler passes the place where the return address was. */
 #define fgraph_light_retp(place)	((unsigned long *)(place))
