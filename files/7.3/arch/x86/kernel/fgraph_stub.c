@@ -31,15 +31,15 @@
  */
 #include <linux/execmem.h>
 #include <linux/fgraph_stubs.h>
+#include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/set_memory.h>
 #include <linux/string.h>
+#include <linux/text-patching.h>
 
 #include <asm/alternative.h>
 #include <asm/fgraph_stub.h>
-#include <asm/ftrace.h>
 #include <asm/nospec-branch.h>
-#include <asm/text-patching.h>
 
 #include "../../../kernel/trace/fgraph_stubs.h"
 

@@ -4,9 +4,9 @@
 #include <linux/fgraph_stubs.h>
 #include <linux/hrtimer.h>
 #include <linux/stacktrace.h>
+#include <linux/text-patching.h>
 
 #include <asm/irq_regs.h>
-#include <asm/text-patching.h>
 
 #include "../fgraph_stubs.h"
 #include "fgraph_kunit_hook.h"
