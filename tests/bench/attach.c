@@ -10,7 +10,6 @@
  *
  * FUNCTIONS has a name a line. Those that cannot be probed are left out by perf and link.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
