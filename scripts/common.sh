@@ -63,6 +63,12 @@ whole_files() {
 stages() { (cd "$ROOT/scripts/stages" && echo *); }
 # stage_header STAGE KEY: prints what the header of the stage says.
 stage_header() { sed -n "/^[^#]/q; s/^# $2: //p" "$ROOT/scripts/stages/$1"; }
+# stage_minutes STAGE ARCH: prints how many minutes the stage takes there.
+stage_minutes() {
+	local x86 other
+	read -r x86 other < <(stage_header "$1" minutes)
+	if [ "$2" = x86_64 ]; then echo "$x86"; else echo "${other:-$x86}"; fi
+}
 
 # step_of TREE COMMIT: prints TOPIC/NAME of the step that the commit is.
 step_of() {
