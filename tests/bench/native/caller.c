@@ -83,10 +83,11 @@ unsigned long caller_run_hijack(unsigned long ip, int calls, bool full)
 	return ticks() - start;
 }
 
-unsigned long caller_run_stub(unsigned long stub, int calls, bool full)
+#ifdef CONFIG_FGRAPH_STUBS
+unsigned long caller_run_stub(unsigned long ip, int calls, bool full)
 {
 	struct place place = { };
-	/* In the frame of stub_leave_full they are right below the return address. */
+	/* In the frame of fgraph_stub_leave_full they are right below the return address. */
 	struct pt_regs *after = full ? (void *)place.at + 8 - sizeof(*after) : &place.regs;
 	unsigned long start;
 	int i;
@@ -94,11 +95,12 @@ unsigned long caller_run_stub(unsigned long stub, int calls, bool full)
 	place.at[1] = (unsigned long)check_call_ret;
 	start = ticks();
 	for (i = 0; i < calls; i++) {
-		hijack_stub_entered(&place.regs, stub);
+		expect(stub_fgraph_stub_entered(&place.regs, ip));
 		if (full)
-			hijack_stub_left_full(after);
+			stub_fgraph_stub_left_full(after);
 		else
-			hijack_stub_left_light(&place.at[1], (void *)after);
+			stub_fgraph_stub_left_light(&place.at[1], (void *)after);
 	}
 	return ticks() - start;
 }
+#endif

@@ -18,15 +18,32 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <time.h>
 
+#include "kernel-c.h"
 #include "native.h"
 
 #define CALLS		1000
 
+enum {
+	HIJACK,
+	JMP,
+#ifdef CONFIG_FGRAPH_STUBS
+	STUB,
+#endif
+	NR_CORES,
+};
+
 /* One task for each copy of the core, as each has shadow stacks of its own. */
-static struct task_struct tasks[2];
-static const struct core *const cores[] = { &hijack_core, &jmp_core };
+static struct task_struct tasks[NR_CORES];
+static const struct core *const cores[] = {
+	&hijack_core,
+	&jmp_core,
+#ifdef CONFIG_FGRAPH_STUBS
+	&stub_core,
+#endif
+};
 
 /* Callbacks do not align the stack for the C library. */
 __attribute__((force_align_arg_pointer))
@@ -46,25 +63,84 @@ static unsigned long random_word(void)
 	return x;
 }
 
-/* Every way that hooks: its copy of the core, and its function for light and for full users. */
+/* Every way that hooks, by its copy of the core: two functions, and what it does. */
 static const struct way {
-	const char	*name;
-	int		core;
-	native_fn	*light, *full;
+	native_fn	*f, *other;
+	int		address;
 } ways[] = {
-	{ "hijack", 0, f_hijack, f_hijack },
-	{ "jmp", 1, f_jmp, f_jmp },
-	{ "stub", 0, f_stub, f_stub_full },
+	{ f_hijack, f_other_hijack, REPLACED },
+	{ f_jmp, f_other_jmp, REPLACED },
+#ifdef CONFIG_FGRAPH_STUBS
+	{ f_stub, f_other_stub, KEPT },
+#endif
 };
 
-static void want(const struct way *w, int kind, int nr)
+static void want(int core, native_fn *f, int kind, int nr)
 {
-	bool full = kind == KRETPROBE || kind == CHECK_FULL;
-
-	cores[w->core]->want((unsigned long)(full ? w->full : w->light), users_of(w->core, kind),
-			     nr);
-	fake_current = &tasks[w->core];
+	cores[core]->want((unsigned long)f, users_of(core, kind), nr);
+	fake_current = &tasks[core];
 }
+
+#ifdef CONFIG_FGRAPH_STUBS
+/* Text that is near enough for direct branches. Protections are those of the kernel. */
+static void protect(const void *addr, size_t size, int prot)
+{
+	unsigned long start = (unsigned long)addr & PAGE_MASK;
+
+	expect(!mprotect((void *)start, (unsigned long)addr + size - start, prot));
+}
+
+void *execmem_alloc_rw(int type, size_t size)
+{
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+
+	expect(page != MAP_FAILED);
+	return page;
+}
+
+void execmem_free(void *page)
+{
+	munmap(page, PAGE_SIZE);
+}
+
+int set_memory_rox(unsigned long addr, int pages)
+{
+	protect((void *)addr, pages * PAGE_SIZE, PROT_READ | PROT_EXEC);
+	return 0;
+}
+
+void *text_poke_copy(void *addr, const void *opcode, size_t len)
+{
+	protect(addr, len, PROT_READ | PROT_WRITE);
+	memcpy(addr, opcode, len);
+	protect(addr, len, PROT_READ | PROT_EXEC);
+	return addr;
+}
+
+/* As ftrace does when its ops is alone on a function. */
+static void send_to_stub(native_fn *f)
+{
+	unsigned long ip = (unsigned long)f;
+	char jmp[MCOUNT_INSN_SIZE] = { JMP32_INSN_OPCODE };
+	int distance = cores[STUB]->stub(ip) - (ip + MCOUNT_INSN_SIZE);
+
+	memcpy(jmp + 1, &distance, sizeof(distance));
+	text_poke_copy((void *)f, jmp, sizeof(jmp));
+}
+
+static void send_to_stubs(void)
+{
+	send_to_stub(f_stub);
+	send_to_stub(f_other_stub);
+	send_to_stub(f_tail_stub);
+	send_to_stub(f_deep_stub);
+}
+#else
+static void send_to_stubs(void)
+{
+}
+#endif
 
 static void check_one(int core, native_fn *f, int nr, struct check extra)
 {
@@ -95,77 +171,103 @@ static void check_one(int core, native_fn *f, int nr, struct check extra)
 	}
 }
 
-static void check_way(const struct way *w, int kind, int nr)
+/* A task has no shadow stack before its first call, which is hooked in another way. */
+static void make_stack(int core)
 {
-	native_fn *f = kind == CHECK_FULL ? w->full : w->light;
-	native_fn *other = kind == CHECK_FULL ? w->light : w->full;
-	struct check extra = { .func = (unsigned long)f };
+	unsigned long args[6] = { };
 
-	want(w, kind, nr);
-	check_one(w->core, f, nr, extra);
+	want(core, ways[core].f, CHECK_LIGHT, 1);
+	users_check = (struct check) { .any_call = true };
+	expect(check_call(ways[core].f, args));
+	expect(tasks[core].fgraph_stack);
+}
+
+static void check_way(int core, int kind, int nr)
+{
+	native_fn *f = ways[core].f;
+	struct check extra = { .func = (unsigned long)f, .way = ways[core].address };
+
+	want(core, f, kind, nr);
+	check_one(core, f, nr, extra);
 	extra.refuse = true;
-	check_one(w->core, f, nr, extra);
-	if (f == other)
-		return;
+	check_one(core, f, nr, extra);
 	/* Callbacks call a function that is hooked in the same way. */
-	want(w, kind == CHECK_FULL ? CHECK_LIGHT : CHECK_FULL, 1);
-	extra.nested = other;
-	check_one(w->core, f, nr, extra);
+	extra.nested = ways[core].other;
+	want(core, extra.nested, kind == CHECK_FULL ? CHECK_LIGHT : CHECK_FULL, 1);
+	check_one(core, f, nr, extra);
 	extra.refuse = false;
-	check_one(w->core, f, nr, extra);
+	check_one(core, f, nr, extra);
 }
 
 /* Functions that end in a tail call, and ones whose frames do not fit into a chunk. */
-static void check_chains(int nr)
+static const struct chain {
+	int		core;
+	native_fn	*tail, *deep;
+} chains[] = {
+	{ HIJACK, f_tail_hijack, f_deep_hijack },
+#ifdef CONFIG_FGRAPH_STUBS
+	{ STUB, f_tail_stub, f_deep_stub },
+	{ STUB, f_mixed_tail, f_deep_stub },
+#endif
+};
+
+static void check_chain(const struct chain *c, int nr)
 {
-	native_fn *first[] = { f_stub_tail, f_hijack_tail };
-	native_fn *deep[] = { f_deep_stub, f_deep_hijack };
-	struct fgraph_ops **users = users_of(0, CHECK_LIGHT);
 	/* No interrupt refills the reserve meanwhile. */
-	unsigned long args[6], depth = nr > 2 ? 50 : 200;
-	unsigned int i;
+	unsigned long args[6] = { nr > 2 ? 50 : 200 }, depth = args[0], returns;
 
-	fake_current = &tasks[0];
-	for (i = 0; i < ARRAY_SIZE(first); i++) {
-		cores[0]->want((unsigned long)f_stub, users, nr);
-		cores[0]->want((unsigned long)first[i], users, nr);
-		check_one(0, first[i], 2 * nr, (struct check) { });
-	}
+	want(c->core, ways[c->core].f, CHECK_LIGHT, nr);
+	want(c->core, c->tail, CHECK_LIGHT, nr);
+	check_one(c->core, c->tail, 2 * nr, (struct check) { });
+
+	want(c->core, c->deep, CHECK_LIGHT, nr);
 	users_check = (struct check) { .any_call = true };
-	for (i = 0; i < ARRAY_SIZE(deep); i++) {
-		unsigned long returns = users_returns;
-
-		cores[0]->want((unsigned long)deep[i], users, nr);
-		args[0] = depth;
-		expect(check_call(deep[i], args));
-		expect(args[0] == depth && users_returns == returns + (depth + 1) * nr);
-		expect(cores[0]->empty(tasks[0].fgraph_stack));
-		fake_run_irq_works();
-		fake_run_works();
-	}
+	returns = users_returns;
+	expect(check_call(c->deep, args));
+	expect(args[0] == depth && users_returns == returns + (depth + 1) * nr);
+	expect(cores[c->core]->empty(tasks[c->core].fgraph_stack));
+	fake_run_irq_works();
+	fake_run_works();
 }
 
 static void check(void)
 {
 	static const int numbers[] = { 1, 2, 16 };
-	unsigned int i, w;
+	unsigned int i, n;
 
-	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
-		for (w = 0; w < ARRAY_SIZE(ways); w++) {
-			check_way(&ways[w], CHECK_LIGHT, numbers[i]);
-			check_way(&ways[w], CHECK_FULL, numbers[i]);
+	for (i = 0; i < NR_CORES; i++)
+		make_stack(i);
+	for (n = 0; n < ARRAY_SIZE(numbers); n++) {
+		for (i = 0; i < NR_CORES; i++) {
+			check_way(i, CHECK_LIGHT, numbers[n]);
+			check_way(i, CHECK_FULL, numbers[n]);
 		}
-		check_chains(numbers[i]);
+		for (i = 0; i < ARRAY_SIZE(chains); i++)
+			check_chain(&chains[i], numbers[n]);
 	}
 }
 
 /* What is timed: the ways, the C code alone of two of them, a floor for each kind, a plain call. */
-enum { HIJACK, JMP, STUB, FLOOR, C_HIJACK, C_STUB, PLAIN, NR_TIMED };
+enum {
+	FLOOR = NR_CORES,
+	C_HIJACK,
+#ifdef CONFIG_FGRAPH_STUBS
+	C_STUB,
+#endif
+	PLAIN,
+	NR_TIMED,
+};
 
-static const char *const timed[] = { "hijack", "jmp", "stub", "floor", "C-hijack", "C-stub" };
-
-/* Where stub_enter returns to in the stub of f_stub, and of f_stub_full. */
-#define STUB_AT(n)	((unsigned long)stubs_start + ((n) << STUB_SHIFT) + 5)
+static const char *const timed[] = {
+	[HIJACK]	= "hijack",
+	[JMP]		= "jmp",
+	[FLOOR]		= "floor",
+	[C_HIJACK]	= "C-hijack",
+#ifdef CONFIG_FGRAPH_STUBS
+	[STUB]		= "stub",
+	[C_STUB]	= "C-stub",
+#endif
+};
 
 struct config {
 	int		kind;
@@ -176,13 +278,21 @@ struct config {
 
 static native_fn *function_of(int what, int kind)
 {
-	bool full = kind == KRETPROBE;
-
 	if (what == PLAIN)
 		return f_plain;
 	if (what == FLOOR)
-		return full ? f_floor : f_floor_both;
-	return full ? ways[what].full : ways[what].light;
+		return kind == KRETPROBE ? f_floor : f_floor_both;
+	return ways[what].f;
+}
+
+/* The core that a measurement uses, if any. */
+static int core_of(int what)
+{
+#ifdef CONFIG_FGRAPH_STUBS
+	if (what == C_STUB)
+		return STUB;
+#endif
+	return what < NR_CORES ? what : HIJACK;
 }
 
 static unsigned long steps;
@@ -197,7 +307,7 @@ static unsigned long count(int what, const struct config *c)
 {
 	native_fn *f = function_of(what, c->kind);
 
-	fake_current = &tasks[what == JMP];
+	fake_current = &tasks[core_of(what)];
 	f(1, 2, 3, 4, 5, 6);
 	WRITE_ONCE(steps, 0);
 	caller_step(f);
@@ -213,12 +323,14 @@ static unsigned long time_one(int what, const struct config *c)
 {
 	bool full = c->kind == KRETPROBE;
 
-	fake_current = &tasks[what == JMP];
+	fake_current = &tasks[core_of(what)];
 	switch (what) {
 	case C_HIJACK:
 		return caller_run_hijack((unsigned long)f_hijack, CALLS, full);
+#ifdef CONFIG_FGRAPH_STUBS
 	case C_STUB:
-		return caller_run_stub(STUB_AT(full ? 2 : 1), CALLS, full);
+		return caller_run_stub((unsigned long)f_stub, CALLS, full);
+#endif
 	default:
 		return time_function(function_of(what, c->kind), c);
 	}
@@ -256,8 +368,8 @@ static void measure(const struct config *c, int rounds, double ns)
 	int what, round;
 
 	memset(best, 0xff, sizeof(best));
-	for (what = 0; what < ARRAY_SIZE(ways); what++)
-		want(&ways[what], c->kind, c->nr);
+	for (what = 0; what < NR_CORES; what++)
+		want(what, ways[what].f, c->kind, c->nr);
 	for (round = 0; round < rounds; round++) {
 		for (what = 0; what < NR_TIMED; what++) {
 			unsigned long returns = users_returns, t = time_one(what, c);
@@ -267,7 +379,7 @@ static void measure(const struct config *c, int rounds, double ns)
 		}
 	}
 	for (what = 0; what < PLAIN; what++) {
-		bool alone = what == C_HIJACK || what == C_STUB;
+		bool alone = what > FLOOR;
 		long net = best[what] - (alone ? 0 : best[PLAIN]);
 		long more = alone ? 0 : count(what, c) - count(PLAIN, c);
 
@@ -304,8 +416,9 @@ int main(int argc, char **argv)
 	int core;
 
 	fake_init();
-	for (core = 0; core < ARRAY_SIZE(cores); core++)
+	for (core = 0; core < NR_CORES; core++)
 		users_init(core, cores[core]);
+	send_to_stubs();
 	check();
 	signal(SIGTRAP, count_step);
 	if (rounds)

@@ -42,50 +42,17 @@ struct pt_regs;
  * @add:	registers a user
  * @want:	says which users want the function whose pad is at @ip, oldest first
  * @empty:	true if the shadow stack has no record
+ * @stub:	makes the stub of that function, and returns its address; NULL if the core knows none
  */
 struct core {
 	int			(*add)(struct fgraph_ops *gops);
 	void			(*want)(unsigned long ip, struct fgraph_ops **users,
 					unsigned int nr);
 	bool			(*empty)(struct fgraph_stack *st);
+	unsigned long		(*stub)(unsigned long ip);
 };
 
-extern const struct core hijack_core, jmp_core;
-
-/**
- * struct fgraph_site - the users that want the calls of a function, as in fgraph_ftrace.c
- * @only:	the user, if it is the only one, else NULL
- * @nr:		number of elements of @users
- * @simple:	fgraph_is_simple() is true for all users
- * @look_up:	not used here
- * @users:	the users, oldest first
- */
-struct fgraph_site {
-	struct fgraph_ops	*only;
-	unsigned int		nr;
-	bool			simple;
-	bool			look_up;
-	struct fgraph_ops	*users[16];
-};
-
-/**
- * struct stub_record - the function that a stub is for
- * @ip:		the function's pad
- * @site:	the users that want the function
- *
- * A page of stubs begins with the address of an array of these, one for each stub.
- */
-struct stub_record {
-	unsigned long		ip;
-	struct fgraph_site	*site;
-};
-
-/* sites.S: the records of its stubs. */
-#define STUB_SHIFT		5
-#define STUB_PAGE		4096UL
-
-extern struct stub_record stub_records[STUB_PAGE >> STUB_SHIFT];
-extern char stubs_start[], stubs_end[];
+extern const struct core hijack_core, jmp_core, stub_core;
 
 /* What both return registers have. */
 struct native_value {
@@ -93,11 +60,16 @@ struct native_value {
 	unsigned long		high;
 };
 
-/* sites.S: functions with one pad each, which is named after what it leads to. */
+/*
+ * sites.S: functions with one pad each, which is named after what it leads to. Those of stubs are
+ * for main.c to patch. f_mixed_tail calls ftrace_caller, of the core that has stubs.
+ */
 typedef struct native_value native_fn(long a, long b, long c, long d, long e, long f);
 
-native_fn f_plain, f_floor, f_floor_both, f_hijack, f_jmp, f_stub, f_stub_full;
-native_fn f_stub_tail, f_hijack_tail;
+native_fn f_plain, f_floor, f_floor_both;
+native_fn f_hijack, f_jmp, f_stub, f_other_hijack, f_other_jmp, f_other_stub;
+/* End in a tail call of f_hijack or f_stub. */
+native_fn f_tail_hijack, f_tail_stub, f_mixed_tail;
 /* Call themselves @a times, with a pad each. */
 native_fn f_deep_hijack, f_deep_stub;
 
@@ -126,13 +98,13 @@ void hijack_fgraph_ftrace_light(unsigned long ip, unsigned long parent_ip, struc
 				struct ftrace_regs *fregs);
 unsigned long hijack_fgraph_return_light(unsigned long *retp, struct fgraph_regs *regs);
 unsigned long hijack_fgraph_return_full(struct pt_regs *regs);
-bool hijack_stub_entered(struct pt_regs *regs, unsigned long at);
-void hijack_stub_left_light(unsigned long *retp, struct fgraph_regs *regs);
-void hijack_stub_left_full(struct pt_regs *regs);
+int stub_fgraph_stub_entered(struct pt_regs *regs, unsigned long ip);
+void stub_fgraph_stub_left_light(unsigned long *retp, struct fgraph_regs *regs);
+void stub_fgraph_stub_left_full(struct pt_regs *regs);
 
 /* caller.c: makes calls of these, as a loop of @calls hooked calls would. Returns ticks. */
 unsigned long caller_run_hijack(unsigned long ip, int calls, bool full);
-unsigned long caller_run_stub(unsigned long stub, int calls, bool full);
+unsigned long caller_run_stub(unsigned long ip, int calls, bool full);
 
 /* users.c */
 enum { KRETPROBE, GRAPH, CHECK_LIGHT, CHECK_FULL, NR_KINDS };
@@ -147,12 +119,26 @@ extern unsigned long users_entries, users_returns;
 void floor_count_entry(void);
 void floor_count(void);
 
-/* What the checking users compare with. */
+/* What becomes of the return address of a hooked call. */
+enum { ANY_WAY, REPLACED, KEPT };
+
+/**
+ * struct check - what the checking users compare with
+ * @args:	the arguments
+ * @func:	the function, if not 0
+ * @value:	what the function returns
+ * @value_high:	the second word of that
+ * @way:	if not ANY_WAY, what has become of the return address
+ * @nested:	a function for callbacks to call, if not NULL
+ * @refuse:	entry callbacks do not want the return
+ * @any_call:	nothing of this holds, as callbacks are called for other calls
+ */
 struct check {
 	unsigned long		args[6];
 	unsigned long		func;
 	unsigned long		value;
 	unsigned long		value_high;
+	int			way;
 	native_fn		*nested;
 	bool			refuse;
 	bool			any_call;

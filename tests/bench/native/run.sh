@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measure what a hooked call costs in nanoseconds, on this machine's own CPU: make bench NATIVE=1.
-# The core of the tree and its trampolines are compiled in user space, next to a prototype of stubs,
-# which do not replace the return address. docs/native.md says what the rows and columns are.
+# The core of the tree, its trampolines and its stubs, which do not replace the return address, are
+# compiled in user space. docs/native.md says what the rows and columns are.
 #
 # Prints the medians of RUNS=9 runs, each of which takes the minimum of ROUNDS=100, and writes them
 # to build/native-BASE.csv. KEEP=1 writes the ratios to docs/results.md. Nothing else should run
@@ -13,6 +13,8 @@ runs=${RUNS:-9} rounds=${ROUNDS:-100}
 [ -n "$TREE" ] || "$ROOT/scripts/tree"
 locate
 [ -f "$SRC/kernel/trace/fgraph_stack.h" ] || die "${SRC#"$ROOT/"} does not have the series"
+
+[ -f "$SRC/kernel/trace/fgraph_stubs.c" ] || say "$BASE has no stubs: their columns are empty"
 
 out=$BUILD/native
 mkdir -p "$BUILD/log"
@@ -55,17 +57,22 @@ csv=$BUILD/native-$BASE.csv
 		instructions[key, $6] = $8
 		if ($6 == "stub" || $6 == "jmp")
 			ratio[key, $6] = ratio[key, $6] " " $7 / now[key, "hijack"]
+		if ($6 == "floor" && (key, "stub") in now)
+			ratio[key, $6] = ratio[key, $6] " " now[key, "stub"] / $7
 	}
+	function figure(format, list) { return list == "" ? "-" : sprintf(format, median(list)) }
 	END {
-		print "ret,loop,depth,kind,users,hijack,jmp,stub,floor,C-hijack,C-stub,stub/hijack,jmp/hijack,i-hijack,i-stub"
+		print "ret,loop,depth,kind,users,hijack,jmp,stub,floor,C-hijack,C-stub,stub/hijack,stub/floor,jmp/hijack,i-hijack,i-stub"
 		for (i = 1; i <= rows; i++) {
 			k = order[i]
 			printf "%s", k
 			n = split("hijack jmp stub floor C-hijack C-stub", way, " ")
 			for (w = 1; w <= n; w++)
-				printf ",%.1f", median(ns[k, way[w]])
-			printf ",%.2f,%.2f", median(ratio[k, "stub"]), median(ratio[k, "jmp"])
-			printf ",%d,%d\n", instructions[k, "hijack"], instructions[k, "stub"]
+				printf ",%s", figure("%.1f", ns[k, way[w]])
+			printf ",%s,%s,%s", figure("%.2f", ratio[k, "stub"]),
+				figure("%.1f", ratio[k, "floor"]), figure("%.2f", ratio[k, "jmp"])
+			printf ",%s,%s\n", figure("%d", instructions[k, "hijack"]),
+				figure("%d", instructions[k, "stub"])
 		}
 	}' "$out/runs"
 } >"$csv"

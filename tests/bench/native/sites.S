@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The functions that are hooked, with what ftrace has patched into the pad at their start, and
- * their stubs.
+ * The functions that are hooked, with what ftrace has patched into the pad at their start.
  */
 #include <linux/linkage.h>
 #include <asm/nospec-branch.h>
 
 	.text
+	/* Pages of their own, as they cannot be run while main.c patches one. */
+	.p2align 12
 /* The sum of all arguments, and in the second return register the first one and the last one. */
 .macro BODY
 	leaq	(%rdi,%rsi), %rax
@@ -39,7 +40,15 @@
 	call	hijack_ftrace_caller
 	BODY
 
+	FUNC	f_other_hijack
+	call	hijack_ftrace_caller
+	BODY
+
 	FUNC	f_jmp
+	call	jmp_ftrace_caller
+	BODY
+
+	FUNC	f_other_jmp
 	call	jmp_ftrace_caller
 	BODY
 
@@ -51,22 +60,10 @@
 	PAD_JMP	floor_stub_both
 	BODY
 
-	FUNC	f_stub
-	PAD_JMP	stub_of_f_stub
-	BODY
-
-	FUNC	f_stub_full
-	PAD_JMP	stub_of_f_stub_full
-	BODY
-
-	/* End in a tail call of another hooked function. */
-	FUNC	f_stub_tail
-	PAD_JMP	stub_of_f_stub_tail
-	jmp	f_stub
-
-	FUNC	f_hijack_tail
+	/* Ends in a tail call of another hooked function. */
+	FUNC	f_tail_hijack
 	call	hijack_ftrace_caller
-	jmp	f_stub
+	jmp	f_hijack
 
 .macro DEEP name
 	testq	%rdi, %rdi
@@ -83,9 +80,28 @@
 	call	hijack_ftrace_caller
 	DEEP	f_deep_hijack
 
+#ifdef CONFIG_FGRAPH_STUBS
+	/* main.c patches these NOPs. */
+	FUNC	f_stub
+	.byte	0x0f, 0x1f, 0x44, 0, 0
+	BODY
+
+	FUNC	f_other_stub
+	.byte	0x0f, 0x1f, 0x44, 0, 0
+	BODY
+
+	FUNC	f_tail_stub
+	.byte	0x0f, 0x1f, 0x44, 0, 0
+	jmp	f_stub
+
+	FUNC	f_mixed_tail
+	call	stub_ftrace_caller
+	jmp	f_stub
+
 	FUNC	f_deep_stub
-	PAD_JMP	stub_of_f_deep_stub
+	.byte	0x0f, 0x1f, 0x44, 0, 0
 	DEEP	f_deep_stub
+#endif
 
 /*
  * The least that a hook of the return by calling through can do: count the return, and before that
@@ -119,40 +135,6 @@ floor_stub:
 	popq	%rax
 	RET
 
-/* Each stub takes 32 bytes, and so does the address at the start of the page. */
-.macro STUB func, leave
-	.p2align 5, 0xcc
-stub_of_\func:
-	call	hijack_stub_enter
-	jnz	1f
-	PAD_JMP	\func + 5
-1:	call	\func + 5
-	PAD_JMP	\leave
-.endm
-
-	.p2align 12
-	.globl	stubs_start, stubs_end
-stubs_start:
-	.quad	stub_records
-	STUB	f_stub, hijack_stub_leave
-	STUB	f_stub_full, hijack_stub_leave_full
-	STUB	f_stub_tail, hijack_stub_leave
-	STUB	f_deep_stub, hijack_stub_leave
-	.p2align 12
-stubs_end:
-
-	.data
-	.p2align 6
-	.globl	stub_records
-stub_records:
-	.quad	0, 0
-	.quad	f_stub, 0
-	.quad	f_stub_full, 0
-	.quad	f_stub_tail, 0
-	.quad	f_deep_stub, 0
-	.fill	2 * (4096 / 32 - 5), 8, 0
-
-	.text
 	.globl	check_call, check_call_ret
 	.p2align 6
 check_call:
@@ -225,3 +207,5 @@ __x86_return_thunk:
 	int3
 #endif
 #endif
+
+	.p2align 12

@@ -119,6 +119,8 @@ static void check_return(struct fgraph_ops *gops, const struct fgraph_frame *fra
 	if (users_check.any_call)
 		return;
 	expect(frame->ret == (unsigned long)check_call_ret);
+	if (users_check.way)
+		expect((*frame->retp == frame->ret) == (users_check.way == KEPT));
 	expect(fgraph_return_value(regs) == users_check.value);
 	expect(fgraph_return_value_high(regs) == users_check.value_high);
 	if (full) {
@@ -131,8 +133,8 @@ static void check_return(struct fgraph_ops *gops, const struct fgraph_frame *fra
 	check_nested();
 }
 
-/* Both copies of the core have users of their own. */
-#define NR_CORES	2
+/* Each copy of the core has users of its own. */
+#define NR_CORES	3
 static struct kretprobe kretprobe[NR_CORES][NR_USERS];
 static struct fgraph_ops others[NR_CORES][NR_KINDS][NR_USERS];
 static struct fgraph_ops *users[NR_CORES][NR_KINDS][NR_USERS];
