@@ -4,6 +4,7 @@
  * calling conventions of x86_64 and arm64.
  */
 #include <linux/align.h>
+#include <linux/bpf.h>
 #include <linux/err.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
@@ -34,6 +35,39 @@ int trace_btf_size(const struct btf *btf, u32 id)
 		return 0;
 	t = btf_resolve_size(btf, t, &size);
 	return IS_ERR(t) || size > INT_MAX ? -ENOENT : size;
+}
+
+/**
+ * trace_btf_first_id() - the first type that a BTF has on its own
+ * @mod:	the module, or NULL for vmlinux
+ *
+ * The ids of a module's own types follow those of vmlinux.
+ *
+ * Return: the id.
+ */
+u32 trace_btf_first_id(const struct module *mod)
+{
+	return mod ? btf_nr_types(bpf_get_btf_vmlinux()) : 1;
+}
+
+/**
+ * trace_btf_same_types() - do two prototypes differ only in the names of arguments?
+ * @a:		a BTF_KIND_FUNC_PROTO
+ * @b:		another one of the same BTF
+ *
+ * Return: true if arguments and return value have the same types.
+ */
+bool trace_btf_same_types(const struct btf_type *a, const struct btf_type *b)
+{
+	int i;
+
+	if (a->type != b->type || btf_vlen(a) != btf_vlen(b))
+		return false;
+	for (i = 0; i < btf_vlen(a); i++) {
+		if (btf_params(a)[i].type != btf_params(b)[i].type)
+			return false;
+	}
+	return true;
 }
 
 /**

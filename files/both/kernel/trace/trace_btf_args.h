@@ -9,6 +9,8 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
+struct module;
+
 /* The number of words of the largest value that is passed in registers, or printed. */
 #define TRACE_BTF_WORDS		2
 /* The number of floating point registers for arguments, on x86_64 and arm64. */
@@ -81,6 +83,8 @@ static inline long trace_btf_narrow_signed(unsigned long word, u32 size)
 	return (long)(word << shift) >> shift;
 }
 
+u32 trace_btf_first_id(const struct module *mod);
+bool trace_btf_same_types(const struct btf_type *a, const struct btf_type *b);
 int trace_btf_size(const struct btf *btf, u32 id);
 enum trace_btf_class trace_btf_classify(const struct btf *btf, u32 id);
 struct trace_btf_walk trace_btf_walk_args(const struct btf *btf, const struct btf_type *proto);

@@ -8,10 +8,11 @@
  *
  * BTF has functions by name, but tracers know the address of the function's call to ftrace. So
  * there are tables from that address to the type, one for vmlinux and one for each module.
- * They are made for the first tracer that uses them and freed after the last one. A function
- * is not in a table if another one in vmlinux or in the same module has the same name, or if BTF
- * has several types for that name, as it does not say which one is meant. Of such functions no
- * arguments are printed; if typed, the words are printed in hexadecimal.
+ * They are made when a tracer or a reader first needs them, and stay, as a trace can be read long
+ * after its tracer was switched; that of a module goes with it. A function is not in a table if
+ * another one in vmlinux or in the same module has the same name, or if BTF has several types for
+ * that name, as it does not say which one is meant. Of such functions no arguments are printed; if
+ * typed, the words are printed in hexadecimal.
  *
  * Readers run in callbacks of ftrace, in any context with preemption disabled, or print a trace
  * and disable preemption. Writers hold func_args_mutex.
@@ -41,10 +42,14 @@
 #include <linux/uaccess.h>
 #include <asm/sections.h>
 
+#include "fgraph_users.h"
+#include "trace_btf_args.h"
+#include "trace_btf_print.h"
 #include "trace_func_args.h"
+#include "trace_func_args_port.h"
 #include "trace_output.h"
 
-#ifdef CONFIG_TRACE_BTF
+#if TRACE_FUNC_BTF
 /**
  * struct func_type - the type of a function
  * @ip:		address of the function's call to ftrace; 0 if this element is free
@@ -81,13 +86,13 @@ struct func_table {
 	struct func_type	funcs[];
 };
 
-/* Protects func_tables against other writers, and func_args_users. */
+/* Protects func_tables against other writers, and the two below. */
 static DEFINE_MUTEX(func_args_mutex);
+static LIST_HEAD(func_tables);
 /* BTF can be parsed. Tracers on the kernel's command line start before that. */
 static bool func_args_ready;
-static LIST_HEAD(func_tables);
-/* The number of tracers that use the tables. */
-static unsigned int func_args_users;
+/* The tables are wanted, and made if BTF could be parsed. */
+static bool func_args_made;
 
 static unsigned int func_slot(const struct func_table *table, unsigned long ip)
 {
@@ -144,7 +149,7 @@ static struct trace_func_words func_count_words(const struct btf *btf, u32 id)
 		    hweight8(words.strings) < TRACE_FUNC_MAX_STRINGS)
 			words.strings |= BIT(w.first);
 	}
-	words.regs = max_t(unsigned int, w.regs, TRACE_FUNC_REGS);
+	words.regs = clamp_t(unsigned int, w.regs, TRACE_FUNC_REGS, TRACE_FUNC_ALL_REGS);
 	words.stack = min_t(unsigned int, w.stack, TRACE_FUNC_MAX_VALUES - words.regs);
 	/* One word, which is not shown, stands for a return value that is elsewhere. */
 	if (size)
@@ -180,13 +185,13 @@ static int func_compare_names(const void *a, const void *b)
 	return strcmp(((const struct func_name *)a)->name, ((const struct func_name *)b)->name);
 }
 
-static int func_note_symbol(void *data, const char *symbol, struct module *mod,
-			    unsigned long addr)
+static int func_note_symbol(void *data, const char *symbol, unsigned long addr)
 {
 	const struct func_names *all = data;
 	struct func_name key = { .name = symbol }, *found;
+	struct module *mod = all->mod;
 
-	if (mod != all->mod || (!mod && !core_kernel_text(addr)))
+	if (!mod && !core_kernel_text(addr))
 		return 0;
 	found = bsearch(&key, all->names, all->nr, sizeof(key), func_compare_names);
 	if (!found)
@@ -241,10 +246,7 @@ static int func_names_get(struct func_names *all, const struct btf *btf)
 	}
 	sort(all->names, all->nr, sizeof(all->names[0]), func_compare_names, NULL);
 	func_names_merge(all, btf);
-	if (all->mod)
-		module_kallsyms_on_each_symbol(func_note_symbol, all);
-	else
-		kallsyms_on_each_symbol(func_note_symbol, all);
+	func_on_each_symbol(all->mod, func_note_symbol, all);
 	return all->nr;
 }
 
@@ -339,7 +341,7 @@ static void func_tables_drop(const struct module *mod)
 	if (!old)
 		return;
 	/* func_find() may be running, also where RCU does not watch, with preemption disabled. */
-	synchronize_rcu_tasks_rude();
+	fgraph_synchronize();
 	for (; old; old = next) {
 		next = old->old;
 		btf_put(old->btf);
@@ -355,20 +357,25 @@ struct func_modules {
 };
 
 /* Note the module of a symbol. The symbols of one module come one after the other. */
-static int func_note_module(void *data, const char *symbol, struct module *mod,
-			    unsigned long addr)
+static int func_note_module(void *data, const char *symbol, unsigned long addr)
 {
 	struct func_modules *all = data;
+	struct module *mod;
 
-	if (all->nr && all->mods[all->nr - 1] == mod)
+	preempt_disable();
+	mod = __module_address(addr);
+	preempt_enable();
+	if (!mod || (all->nr && all->mods[all->nr - 1] == mod))
 		return 0;
 	if (all->nr == all->room) {
 		unsigned int room = max(2 * all->room, 64U);
-		void *mods = kvrealloc(all->mods, all->room * sizeof(all->mods[0]),
-				       room * sizeof(all->mods[0]), GFP_KERNEL);
+		void *mods = kvmalloc_array(room, sizeof(all->mods[0]), GFP_KERNEL);
 
 		if (!mods)
 			return -ENOMEM;
+		if (all->nr)
+			memcpy(mods, all->mods, all->nr * sizeof(all->mods[0]));
+		kvfree(all->mods);
 		all->mods = mods;
 		all->room = room;
 	}
@@ -389,7 +396,7 @@ static int func_tables_make(void)
 
 	/* Without modules this returns -EOPNOTSUPP. */
 	if (!ret && IS_ENABLED(CONFIG_MODULES))
-		ret = module_kallsyms_on_each_symbol(func_note_module, &all);
+		ret = func_on_each_module_symbol(func_note_module, &all);
 	for (i = 0; i < all.nr && !ret; i++)
 		ret = func_table_new(all.mods[i]);
 	kvfree(all.mods);
@@ -406,7 +413,7 @@ static int func_tables_make(void)
 static int func_args_module(struct notifier_block *nb, unsigned long event, void *mod)
 {
 	mutex_lock(&func_args_mutex);
-	if (func_args_users && event == MODULE_STATE_COMING)
+	if (func_args_made && event == MODULE_STATE_COMING)
 		func_table_new(mod);
 	else if (event == MODULE_STATE_GOING)
 		func_tables_drop(mod);
@@ -432,15 +439,17 @@ static int __init func_args_init(void)
 {
 	mutex_lock(&func_args_mutex);
 	func_args_ready = true;
-	if (func_args_users && func_tables_make())
+	if (func_args_made && func_tables_make()) {
+		func_args_made = false;
 		pr_warn("no memory for the types of functions, their values are hexadecimal\n");
+	}
 	mutex_unlock(&func_args_mutex);
 	return 0;
 }
 core_initcall(func_args_init);
 
 /**
- * trace_func_args_get() - make the tables of functions, if they do not exist yet
+ * trace_func_args_make() - make the tables of functions, if they do not exist yet
  *
  * Must be called before trace_func_words(). Does nothing without BTF. When the kernel boots,
  * the tables are made later, by func_args_init().
@@ -449,30 +458,29 @@ core_initcall(func_args_init);
  *
  * Return: 0, or -ENOMEM.
  */
-int trace_func_args_get(void)
+int trace_func_args_make(void)
 {
 	int ret = 0;
 
 	mutex_lock(&func_args_mutex);
-	if (!func_args_users && func_args_ready)
+	if (!func_args_made && func_args_ready)
 		ret = func_tables_make();
+	/* Pairs with smp_load_acquire() in func_args_want(). */
 	if (!ret)
-		func_args_users++;
+		smp_store_release(&func_args_made, true);
 	mutex_unlock(&func_args_mutex);
 	return ret;
 }
 
-/**
- * trace_func_args_put() - free the tables of functions, if no other tracer uses them
- *
- * Context: process. May sleep.
+/*
+ * Make the tables for a reader, if it may sleep: the trace may be one of an earlier boot.
+ * ftrace_dump() disables interrupts, and so does whoever prints a tracepoint at once.
  */
-void trace_func_args_put(void)
+static void func_args_want(void)
 {
-	mutex_lock(&func_args_mutex);
-	if (!--func_args_users)
-		func_tables_drop(NULL);
-	mutex_unlock(&func_args_mutex);
+	/* Pairs with smp_store_release() in trace_func_args_make(). */
+	if (!smp_load_acquire(&func_args_made) && !irqs_disabled())
+		trace_func_args_make();
 }
 
 /* Print a string, or the address where there was none. */
@@ -633,7 +641,7 @@ static bool func_print_return(struct trace_seq *s, const struct func_table *tabl
 		trace_btf_print_return(s, table->btf, id, words);
 	return true;
 }
-#else /* !CONFIG_TRACE_BTF */
+#else /* !TRACE_FUNC_BTF */
 struct func_table;
 
 struct func_type {
@@ -666,15 +674,15 @@ static bool func_print_return(struct trace_seq *s, const struct func_table *tabl
 	return false;
 }
 
-int trace_func_args_get(void)
+int trace_func_args_make(void)
 {
 	return 0;
 }
 
-void trace_func_args_put(void)
+static void func_args_want(void)
 {
 }
-#endif /* CONFIG_TRACE_BTF */
+#endif /* !TRACE_FUNC_BTF */
 
 /**
  * trace_func_words() - how many words of a function's values are to be recorded?
@@ -683,8 +691,7 @@ void trace_func_args_put(void)
  *
  * Context: any, preemption disabled.
  *
- * Return: the numbers of words. They may change when a module comes or goes, or by
- * trace_func_args_put().
+ * Return: the numbers of words. They may change when a module comes or goes.
  */
 struct trace_func_words trace_func_words(unsigned long ip, unsigned int want)
 {
@@ -698,7 +705,7 @@ struct trace_func_words trace_func_words(unsigned long ip, unsigned int want)
 	if (func)
 		words = func->words;
 	else
-		words.regs = NR_REG_ARGUMENTS;
+		words.regs = TRACE_FUNC_ALL_REGS;
 	if (!(want & TRACE_FUNC_STRINGS))
 		words.strings = 0;
 	return words;
@@ -733,22 +740,20 @@ NOKPROBE_SYMBOL(func_save_string);
 void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 			  struct ftrace_regs *fregs)
 {
-	/* ftrace always saves the argument registers. */
-	struct pt_regs *regs = &fregs->regs;
 	/* On x86 the return address is below the first argument on the stack. */
-	unsigned long *stack = (unsigned long *)regs->sp + IS_ENABLED(CONFIG_X86);
+	unsigned long *stack = (unsigned long *)func_args_stack(fregs) + IS_ENABLED(CONFIG_X86);
 	unsigned int strings = nr.strings;
 	unsigned int i;
 
 	for (i = 0; i < nr.regs; i++)
-		*to++ = regs_get_kernel_argument(regs, i);
+		*to++ = func_args_register(fregs, i);
 	/* NOCHECK: KASAN may have poisoned the caller's stack frame. */
 	for (i = 0; i < nr.stack; i++)
 		*to++ = READ_ONCE_NOCHECK(stack[i]);
 	for (i = 0; strings; i++, strings >>= 1) {
 		if (!(strings & 1))
 			continue;
-		func_save_string(to, regs_get_kernel_argument(regs, i));
+		func_save_string(to, func_args_register(fregs, i));
 		to += TRACE_FUNC_STRING_WORDS;
 	}
 }
@@ -787,9 +792,10 @@ void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned
 	const struct func_table *table;
 	const struct func_type *func;
 
+	func_args_want();
 	preempt_disable_notrace();
 	func = func_find(ip, &table);
-	if (typed || !IS_ENABLED(CONFIG_TRACE_BTF)) {
+	if (typed || !TRACE_FUNC_BTF) {
 		func_print_typed(s, table, func, words, nr);
 	} else {
 		trace_seq_putc(s, '(');
@@ -814,6 +820,7 @@ bool trace_func_returns(unsigned long ip)
 	const struct func_type *func;
 	bool ret;
 
+	func_args_want();
 	preempt_disable_notrace();
 	func = func_find(ip, &table);
 	ret = !func || func->words.ret;
@@ -840,6 +847,7 @@ void trace_func_return_print(struct trace_seq *s, unsigned long ip, const unsign
 	const struct func_table *table;
 	const struct func_type *func;
 
+	func_args_want();
 	preempt_disable_notrace();
 	func = func_find(ip, &table);
 	if (func && func_print_return(s, table, func, words, nr, hex))

@@ -5,12 +5,12 @@
 
 #include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/trace_seq.h>
 #include <linux/types.h>
 
-#include "trace_btf.h"
+#include "trace_btf_args.h"
 
 struct ftrace_regs;
-struct trace_seq;
 
 /*
  * Of each call at least this many argument registers are recorded, however many the function
@@ -55,8 +55,7 @@ struct trace_func_words {
 	(TRACE_FUNC_MAX_VALUES + TRACE_FUNC_MAX_STRINGS * TRACE_FUNC_STRING_WORDS)
 
 #ifdef CONFIG_FUNCTION_TRACE_ARGS
-int trace_func_args_get(void);
-void trace_func_args_put(void);
+int trace_func_args_make(void);
 struct trace_func_words trace_func_words(unsigned long ip, unsigned int want);
 void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 			  struct ftrace_regs *fregs);
@@ -66,8 +65,7 @@ bool trace_func_returns(unsigned long ip);
 void trace_func_return_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
 			     unsigned int nr, bool hex);
 #else
-static inline int trace_func_args_get(void) { return 0; }
-static inline void trace_func_args_put(void) { }
+static inline int trace_func_args_make(void) { return 0; }
 
 static inline struct trace_func_words trace_func_words(unsigned long ip, unsigned int want)
 {
@@ -78,7 +76,11 @@ static inline void trace_func_args_save(unsigned long *to, struct trace_func_wor
 					struct ftrace_regs *fregs) { }
 static inline void trace_func_args_print(struct trace_seq *s, unsigned long ip,
 					 const unsigned long *words, unsigned int nr,
-					 bool typed) { }
+					 bool typed)
+{
+	trace_seq_puts(s, "()");
+}
+
 static inline bool trace_func_returns(unsigned long ip) { return true; }
 static inline void trace_func_return_print(struct trace_seq *s, unsigned long ip,
 					   const unsigned long *words, unsigned int nr, bool hex)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What trace_func_args.c needs of the kernel, and what differs between kernels. */
+#ifndef _TRACE_FUNC_ARGS_PORT_H
+#define _TRACE_FUNC_ARGS_PORT_H
+
+#include <linux/ftrace.h>
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/ptrace.h>
+
+/* Are there types at all? */
+#define TRACE_FUNC_BTF		IS_ENABLED(CONFIG_TRACE_BTF)
+/* How many argument registers there are, all of which ftrace saves. */
+#define TRACE_FUNC_ALL_REGS	NR_REG_ARGUMENTS
+
+#define func_args_register(fregs, n)	regs_get_kernel_argument(&(fregs)->regs, n)
+#define func_args_stack(fregs)		((fregs)->regs.sp)
+
+/* Who wants the symbols of one module, of vmlinux, or of all modules. */
+struct func_symbols {
+	const struct module	*mod;
+	bool			any;
+	int			(*fn)(void *data, const char *symbol, unsigned long addr);
+	void			*data;
+};
+
+static inline int func_on_symbol(void *data, const char *symbol, struct module *mod,
+				 unsigned long addr)
+{
+	struct func_symbols *all = data;
+
+	return all->any || mod == all->mod ? all->fn(all->data, symbol, addr) : 0;
+}
+
+/* Call @fn for each symbol of a module, or of vmlinux, until it does not return 0. */
+static inline int func_on_each_symbol(const struct module *mod,
+				      int (*fn)(void *, const char *, unsigned long), void *data)
+{
+	struct func_symbols all = { .mod = mod, .fn = fn, .data = data };
+
+	if (mod)
+		return module_kallsyms_on_each_symbol(func_on_symbol, &all);
+	return kallsyms_on_each_symbol(func_on_symbol, &all);
+}
+
+static inline int func_on_each_module_symbol(int (*fn)(void *, const char *, unsigned long),
+					     void *data)
+{
+	struct func_symbols all = { .any = true, .fn = fn, .data = data };
+
+	return module_kallsyms_on_each_symbol(func_on_symbol, &all);
+}
+
+#endif /* _TRACE_FUNC_ARGS_PORT_H */
