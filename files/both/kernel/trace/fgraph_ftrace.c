@@ -369,28 +369,43 @@ static noinline int fgraph_stub_override(struct pt_regs *regs, int exit)
 	return FGRAPH_STUB_JUMP;
 }
 
-/* Hook a call for a user that has an entry callback, or where the fast path does not apply. */
-static noinline int fgraph_stub_entered_slow(struct fgraph_site *site, unsigned long ip,
-					     struct pt_regs *regs)
+/*
+ * Hook a call for the only user of a function if it has an entry callback, or if the fast path does
+ * not apply. Enables preemption, so that fgraph_stub_entered() ends in a jump to this function.
+ *
+ * noinline: keeps fgraph_stub_entered() from saving registers for users without a callback.
+ */
+static noinline int fgraph_stub_hook_only(struct fgraph_ops *only, unsigned long ip,
+					  struct pt_regs *regs)
 {
-	/* Read again: fgraph_stub_entered() has another one if the user goes meanwhile. */
-	struct fgraph_ops *only = READ_ONCE(site->only);
+	enum fgraph_hooked hooked = FGRAPH_HOOK_NOTHING;
 	unsigned long body = ip + MCOUNT_INSN_SIZE;
-	enum fgraph_hooked hooked;
+	int exit;
+
+	fgraph_stub_complete_regs(regs, body);
+	if (likely(!only->user.admit || fgraph_admits_all()))
+		hooked = fgraph_hook_first(only, ip, fgraph_entry_place(regs), fgraph_retp(regs),
+					   regs, FGRAPH_FRAME | FGRAPH_STUB);
+	if (unlikely(hooked == FGRAPH_HOOK_NOTHING))
+		fgraph_hook_checked(only, ip, regs);
+	exit = fgraph_stub_exit(hooked == FGRAPH_HOOK_WANTED, only->flags);
+	if (unlikely(regs->ip != body))
+		exit = fgraph_stub_override(regs, exit);
+	preempt_enable_notrace();
+	return exit;
+}
+NOKPROBE_SYMBOL(fgraph_stub_hook_only);
+
+/* Hook a call for a site that has no &fgraph_site.only. Enables preemption. */
+static noinline int fgraph_stub_hook_site(struct fgraph_site *site, unsigned long ip,
+					  struct pt_regs *regs)
+{
+	unsigned long body = ip + MCOUNT_INSN_SIZE;
 	int exit = FGRAPH_STUB_JUMP;
 	unsigned int nr;
 
 	fgraph_stub_complete_regs(regs, body);
-	if (likely(only)) {
-		hooked = FGRAPH_HOOK_NOTHING;
-		if (likely(!only->user.admit || fgraph_admits_all()))
-			hooked = fgraph_hook_first(only, ip, fgraph_entry_place(regs),
-						   fgraph_retp(regs), regs,
-						   FGRAPH_FRAME | FGRAPH_STUB);
-		if (unlikely(hooked == FGRAPH_HOOK_NOTHING))
-			fgraph_hook_checked(only, ip, regs);
-		exit = fgraph_stub_exit(hooked == FGRAPH_HOOK_WANTED, only->flags);
-	} else if (unlikely(READ_ONCE(site->look_up))) {
+	if (unlikely(READ_ONCE(site->look_up))) {
 		fgraph_hook_site(site, ip, (struct ftrace_regs *)regs);
 	} else {
 		/* Pairs with fgraph_site_append(), as in fgraph_hook_site(). */
@@ -400,9 +415,10 @@ static noinline int fgraph_stub_entered_slow(struct fgraph_site *site, unsigned 
 	}
 	if (unlikely(regs->ip != body))
 		exit = fgraph_stub_override(regs, exit);
+	preempt_enable_notrace();
 	return exit;
 }
-NOKPROBE_SYMBOL(fgraph_stub_entered_slow);
+NOKPROBE_SYMBOL(fgraph_stub_hook_site);
 NOKPROBE_SYMBOL(fgraph_stub_override);
 
 /**
@@ -421,21 +437,23 @@ NOKPROBE_SYMBOL(fgraph_stub_override);
 __visible int fgraph_stub_entered(struct pt_regs *regs, unsigned long ip)
 {
 	unsigned long *retp = fgraph_stub_retp(regs);
-	int exit = FGRAPH_STUB_JUMP;
 	struct fgraph_site *site;
 	struct fgraph_ops *only;
+	int exit;
 
 	/* This must come first, as in fgraph_ftrace_entry(). */
 	if (unlikely(!fgraph_retp_valid(retp)))
-		return exit;
+		return FGRAPH_STUB_JUMP;
 	preempt_disable_notrace();
 	site = fgraph_find_users(&fgraph_dispatchers[0], ip);
 	only = READ_ONCE(site->only);
-	if (likely(only && !only->entryfunc && (!only->user.admit || fgraph_admits_all())) &&
-	    likely(fgraph_hook_first(only, ip, retp, retp, regs, FGRAPH_FRAME | FGRAPH_STUB)))
-		exit = fgraph_stub_exit(true, only->flags);
-	else
-		exit = fgraph_stub_entered_slow(site, ip, regs);
+	if (!only)
+		return fgraph_stub_hook_site(site, ip, regs);
+	if (only->entryfunc || unlikely(only->user.admit && !fgraph_admits_all()) ||
+	    unlikely(!fgraph_hook_first(only, ip, retp, retp, regs, FGRAPH_FRAME | FGRAPH_STUB)))
+		return fgraph_stub_hook_only(only, ip, regs);
+	/* The user may be gone once preemption is enabled. */
+	exit = fgraph_stub_exit(true, only->flags);
 	preempt_enable_notrace();
 	return exit;
 }
