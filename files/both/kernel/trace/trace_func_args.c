@@ -465,9 +465,10 @@ int trace_func_args_make(void)
 	mutex_lock(&func_args_mutex);
 	if (!func_args_made && func_args_ready)
 		ret = func_tables_make();
-	/* Pairs with smp_load_acquire() in func_args_want(). */
-	if (!ret)
+	if (!ret) {
+		/* Pairs with smp_load_acquire() in func_args_want(). */
 		smp_store_release(&func_args_made, true);
+	}
 	mutex_unlock(&func_args_mutex);
 	return ret;
 }
