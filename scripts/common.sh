@@ -63,6 +63,8 @@ whole_files() {
 stages() { (cd "$ROOT/scripts/stages" && echo *); }
 # stage_header STAGE KEY: prints what the header of the stage says.
 stage_header() { sed -n "/^[^#]/q; s/^# $2: //p" "$ROOT/scripts/stages/$1"; }
+# How many minutes a kernel takes on two cores, if it is not built yet.
+BUILD_MINUTES=8
 # stage_minutes STAGE ARCH: prints how many minutes the stage takes there.
 stage_minutes() {
 	local x86 other
