@@ -16,10 +16,14 @@
 #define func_args_register(fregs, n)	regs_get_kernel_argument(&(fregs)->regs, n)
 #define func_args_stack(fregs)		((fregs)->regs.sp)
 
-/* Who wants the symbols of one module, of vmlinux, or of all modules. */
+/*
+ * struct func_symbols - a walk through symbols that calls @fn for each one that is wanted
+ * @mod:	the only module whose symbols are wanted; NULL if all symbols of the walk are
+ * @fn:		called with @data, the symbol's name and its address
+ * @data:	passed on
+ */
 struct func_symbols {
 	const struct module	*mod;
-	bool			any;
 	int			(*fn)(void *data, const char *symbol, unsigned long addr);
 	void			*data;
 };
@@ -29,7 +33,7 @@ static inline int func_on_symbol(void *data, const char *symbol, struct module *
 {
 	struct func_symbols *all = data;
 
-	return all->any || mod == all->mod ? all->fn(all->data, symbol, addr) : 0;
+	return !all->mod || mod == all->mod ? all->fn(all->data, symbol, addr) : 0;
 }
 
 /* Call @fn for each symbol of a module, or of vmlinux, until it does not return 0. */
@@ -46,7 +50,7 @@ static inline int func_on_each_symbol(const struct module *mod,
 static inline int func_on_each_module_symbol(int (*fn)(void *, const char *, unsigned long),
 					     void *data)
 {
-	struct func_symbols all = { .any = true, .fn = fn, .data = data };
+	struct func_symbols all = { .fn = fn, .data = data };
 
 	return module_kallsyms_on_each_symbol(func_on_symbol, &all);
 }

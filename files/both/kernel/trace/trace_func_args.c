@@ -774,6 +774,22 @@ static void func_print_typed(struct trace_seq *s, const struct func_table *table
 	trace_seq_putc(s, ')');
 }
 
+/*
+ * Find a function for a reader, as func_find() does, and keep its table until func_put(). Sleeps
+ * only with interrupts enabled, if no one has wanted the tables before.
+ */
+static const struct func_type *func_get(unsigned long ip, const struct func_table **in)
+{
+	func_args_want();
+	preempt_disable_notrace();
+	return func_find(ip, in);
+}
+
+static void func_put(void)
+{
+	preempt_enable_notrace();
+}
+
 /**
  * trace_func_args_print() - print arguments in parentheses
  * @s:		the sequence to print to
@@ -785,7 +801,7 @@ static void func_print_typed(struct trace_seq *s, const struct func_table *table
  * If the type of the function is not known, "()" is printed, but all words in hexadecimal if
  * @typed, or if no types are known at all.
  *
- * Context: any.
+ * Context: process, may sleep; or any with interrupts disabled.
  */
 void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
 			   unsigned int nr, bool typed)
@@ -793,9 +809,7 @@ void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned
 	const struct func_table *table;
 	const struct func_type *func;
 
-	func_args_want();
-	preempt_disable_notrace();
-	func = func_find(ip, &table);
+	func = func_get(ip, &table);
 	if (typed || !TRACE_FUNC_BTF) {
 		func_print_typed(s, table, func, words, nr);
 	} else {
@@ -804,14 +818,14 @@ void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned
 			func_plain_args(s, table, func, words, nr);
 		trace_seq_putc(s, ')');
 	}
-	preempt_enable_notrace();
+	func_put();
 }
 
 /**
  * trace_func_returns() - does a function return something?
  * @ip:		address of the function's call to ftrace
  *
- * Context: any.
+ * Context: process, may sleep; or any with interrupts disabled.
  *
  * Return: false if it is known to return void.
  */
@@ -821,11 +835,9 @@ bool trace_func_returns(unsigned long ip)
 	const struct func_type *func;
 	bool ret;
 
-	func_args_want();
-	preempt_disable_notrace();
-	func = func_find(ip, &table);
+	func = func_get(ip, &table);
 	ret = !func || func->words.ret;
-	preempt_enable_notrace();
+	func_put();
 	return ret;
 }
 
@@ -840,7 +852,7 @@ bool trace_func_returns(unsigned long ip)
  * If the type is not known, or needs more words than @nr, only the first register is printed. It
  * is taken for an error if it is a small negative number of 64 or of 32 bits.
  *
- * Context: any.
+ * Context: process, may sleep; or any with interrupts disabled.
  */
 void trace_func_return_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
 			     unsigned int nr, bool hex)
@@ -848,14 +860,12 @@ void trace_func_return_print(struct trace_seq *s, unsigned long ip, const unsign
 	const struct func_table *table;
 	const struct func_type *func;
 
-	func_args_want();
-	preempt_disable_notrace();
-	func = func_find(ip, &table);
+	func = func_get(ip, &table);
 	if (func && func_print_return(s, table, func, words, nr, hex))
 		goto out;
 	if (hex || (!trace_print_error(s, words[0]) &&
 		    (words[0] >> 32 || !trace_print_error(s, (int)words[0]))))
 		trace_seq_printf(s, "0x%lx", words[0]);
 out:
-	preempt_enable_notrace();
+	func_put();
 }
