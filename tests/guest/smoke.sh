@@ -7,22 +7,23 @@
 set -eu
 cd /sys/kernel/tracing
 n=${SLEEPERS:-100}
-bad=0
+bad=
+# What was wrong is said at the end: of a test that fails, the last line is reported.
+complain() { bad+="${bad:+; }$*"; }
 # count WHAT WANT GOT: GOT may exceed WANT, as other tasks may call the function, too.
 count() {
 	echo "$1: $3 of $2"
-	[ "$3" -ge "$2" ] || bad=1
+	[ "$3" -ge "$2" ] || complain "$1: $3 of $2"
 }
-complain() { echo "$*"; bad=1; }
 # lines PATTERN FILE...: how many match, of all files together
 lines() { cat "${@:2}" | grep -c "$1" || true; }
 
 before=$(xargs <fgraph_memory)
 mkdir instances/a instances/b
 echo hrtimer_nanosleep | tee set_ftrace_filter >instances/a/set_ftrace_filter
-# The third instance has another function, which is called all the time, and in which no task sleeps:
-# that would have its memory when everybody else has given it back.
-echo kfree >instances/b/set_ftrace_filter
+# The third instance has another function, in which no task sleeps: that would have its memory when
+# everybody else has given it back.
+echo vfs_write >instances/b/set_ftrace_filter
 for d in . instances/a instances/b; do
 	echo 1 >$d/options/funcgraph-tail
 	echo 2048 >$d/buffer_size_kb
@@ -54,6 +55,7 @@ for ((i = 0; i < 300; i++)); do
 	sleep 0.2
 done
 echo 1 >instances/b/tracing_on
+dd if=/dev/zero of=/dev/null bs=1 count=1000 2>/tmp/dd
 kill "${pids[@]}"
 wait || true
 for d in . instances/a instances/b; do echo 0 >$d/tracing_on; done
@@ -88,5 +90,5 @@ for ((i = 0; i < 300; i++)); do
 	sleep 0.1
 done
 echo "memory: $after"
-[ "$after" = "$before" ] || complain "memory before: $before"
-exit "$bad"
+[ "$after" = "$before" ] || complain "memory: $after, before: $before"
+[ -z "$bad" ] || { echo "$bad"; exit 1; }
