@@ -1,9 +1,10 @@
 #!/bin/bash
 # client: libbpf
-# shows: `BPF_OBJ_GET_INFO_BY_FD` of `kprobe.multi`, `kprobe.session` and perf links: functions, cookies, flags; fdinfo; attach types and results that are refused
+# shows: `BPF_OBJ_GET_INFO_BY_FD` of `kprobe.multi`, `kprobe.session` and perf links: functions, cookies, flags; fdinfo; functions of modules, which stay loaded; attach types and results that are refused
 # shellcheck source=tests/clients/lib.sh
 . "$(dirname "$0")/lib.sh"
 
+load test_fgraph
 kprobe_links >"$W/out" 2>&1
 rc=$?
 cat "$W/out"

@@ -5,6 +5,7 @@
  * each check. Status 4: the kernel has no kprobe.session.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -78,18 +79,23 @@ static int load(int attach_type, int result, char *log, size_t size)
 	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "links", "GPL", insns, 2, &opts);
 }
 
-static int attach(int prog, int attach_type, __u32 flags, bool with_cookies)
+static int attach_to(int prog, int attach_type, const char *const *names, __u32 nr, __u32 flags,
+		     const __u64 *with_cookies)
 {
 	union bpf_attr attr = { };
 
 	attr.link_create.prog_fd = prog;
 	attr.link_create.attach_type = attach_type;
-	attr.link_create.kprobe_multi.syms = (__u64)functions;
-	attr.link_create.kprobe_multi.cnt = NR;
+	attr.link_create.kprobe_multi.syms = (__u64)names;
+	attr.link_create.kprobe_multi.cnt = nr;
 	attr.link_create.kprobe_multi.flags = flags;
-	if (with_cookies)
-		attr.link_create.kprobe_multi.cookies = (__u64)cookies;
+	attr.link_create.kprobe_multi.cookies = (__u64)with_cookies;
 	return syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+}
+
+static int attach(int prog, int attach_type, __u32 flags, bool with_cookies)
+{
+	return attach_to(prog, attach_type, functions, NR, flags, with_cookies ? cookies : NULL);
 }
 
 static void check_refused(int prog, int attach_type, const char *what)
@@ -164,20 +170,27 @@ static void check_info_errors(int link)
 	check(get_info(link, &info, sizeof(info)) == EFAULT, "addresses to nowhere");
 }
 
-static void check_fdinfo(int link, const char *type, bool with_cookies)
+static void read_fdinfo(int link, char *text, size_t room)
 {
-	char name[64], text[4096] = "", line[128];
+	char name[64];
 	size_t size = 0;
-	int i, found = 0;
 	FILE *f;
 
 	snprintf(name, sizeof(name), "/proc/self/fdinfo/%d", link);
 	f = fopen(name, "r");
 	if (f) {
-		size = fread(text, 1, sizeof(text) - 1, f);
+		size = fread(text, 1, room - 1, f);
 		fclose(f);
 	}
 	text[size] = 0;
+}
+
+static void check_fdinfo(int link, const char *type, bool with_cookies)
+{
+	char text[4096], line[128];
+	int i, found = 0;
+
+	read_fdinfo(link, text, sizeof(text));
 	for (i = 0; i < NR; i++) {
 		snprintf(line, sizeof(line), "\n%llu\t %s+0x", with_cookies ? cookies[i] : 0,
 			 functions[i]);
@@ -252,6 +265,7 @@ static void check_perf_link(int plain, bool is_return)
 {
 	int event = open_kprobe(is_return), link = attach_perf(plain, event, 44), err;
 	const char *what = is_return ? "kretprobe" : "kprobe";
+	char text[4096], line[128], end[64];
 	__u32 type = is_return ? EVENT_KRETPROBE : EVENT_KPROBE;
 	char name[64] = "";
 	struct perf_info info = { .name = (__u64)name, .size = sizeof(name) };
@@ -267,8 +281,51 @@ static void check_perf_link(int plain, bool is_return)
 	      "perf link at a %s, room for a part of its name: %s", what, name);
 	info = (struct perf_info){ .size = 4 };
 	check(get_info(link, &info, sizeof(info)) == EINVAL, "a size without a name");
+
+	read_fdinfo(link, text, sizeof(text));
+	snprintf(line, sizeof(line), "\nname:\t%s\noffset:\t0x0\nmissed:\t0\naddr:\t0xffff", functions[0]);
+	snprintf(end, sizeof(end), "\nevent_type:\t%s\ncookie:\t44\n", what);
+	check(strstr(text, line) && strstr(text, end), "fdinfo of a perf link at a %s", what);
+	if (!strstr(text, line))
+		printf("%s\n", text);
 	close(link);
 	close(event);
+}
+
+/* Unload the module. A link that was closed holds it until its memory is freed. */
+static int unload(bool wait)
+{
+	int i, err = -1;
+
+	for (i = 0; i < 50 && err; i++) {
+		err = syscall(SYS_delete_module, "test_fgraph", O_NONBLOCK);
+		if (!wait)
+			break;
+		if (err)
+			usleep(100000);
+	}
+	return err;
+}
+
+/* The module test_fgraph is loaded. */
+static void check_module(int multi)
+{
+	const char *names[] = { "test_fgraph_nest", functions[0], "test_fgraph_add" };
+	char text[4096];
+	int link;
+
+	link = attach_to(multi, KPROBE_MULTI, names, 3, 0, NULL);
+	check(link >= 0, "functions of a module by their names: %s",
+	      link < 0 ? strerror(errno) : "attached");
+	read_fdinfo(link, text, sizeof(text));
+	check(strstr(text, "test_fgraph_nest+0x") && strstr(text, "test_fgraph_add+0x") &&
+	      strstr(text, functions[0]), "fdinfo names functions of a module");
+	check(unload(false) && errno == EWOULDBLOCK, "the module stays while a link is at it");
+	close(link);
+	check(!unload(true), "the module can be unloaded once the link is closed");
+	link = attach_to(multi, KPROBE_MULTI, names, 3, 0, NULL);
+	check(link < 0 && errno == ESRCH, "functions of a module that is not there: %s",
+	      strerror(errno));
 }
 
 static void read_symbols(void)
@@ -324,6 +381,7 @@ int main(void)
 	check_perf_link(plain, false);
 	check_perf_link(plain, true);
 	check_links(multi, session);
+	check_module(multi);
 	printf("bad %d\n", bad);
 	return 0;
 }
