@@ -432,6 +432,19 @@ static bool keep_is_open(struct trace_keep *keep, const struct trace_keep_call *
 	return call->tree != KEEP_NO_TREE && READ_ONCE(keep->slots[call->tree].gen) == call->gen;
 }
 
+/* An interrupt that comes between the look and the change may have raised it further. */
+static void keep_raise_depth(struct keep_tree *tree, u32 depth)
+{
+	u32 old, seen = READ_ONCE(tree->depth);
+
+	while (depth > seen) {
+		old = cmpxchg_local(&tree->depth, seen, depth);
+		if (old == seen)
+			break;
+		seen = old;
+	}
+}
+
 /**
  * trace_keep_enter() - a call begins
  * @keep:	the expression
@@ -495,8 +508,7 @@ trace_keep_enter(struct trace_keep *keep, struct trace_keep_call *call,
 	rec->slept = 0;
 	rec->parent = parent_where;
 	rec->depth = keep_depth(keep, parent_where);
-	if (rec->depth > tree->depth)
-		tree->depth = rec->depth;
+	keep_raise_depth(tree, rec->depth);
 	rec->trace_ctx = entry->trace_ctx;
 	rec->cpu = raw_smp_processor_id();
 	rec->nr_args = entry->nr_args;
