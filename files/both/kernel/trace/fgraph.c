@@ -623,9 +623,16 @@ fgraph_return_fast(struct fgraph_stack *st, void *top, unsigned long head,
 	return ret;
 }
 
+/* The header of a frame, but for its count of calls, that the fast path is for. */
+static __always_inline unsigned long fgraph_fast_frame(bool stub)
+{
+	return stub ? FGRAPH_FRAME | FGRAPH_STUB : FGRAPH_FRAME;
+}
+
 /* A call returns that has several users or none, or whose frame is not on top. */
-static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, unsigned long *retp,
-						    struct fgraph_regs *regs)
+static __always_inline unsigned long __fgraph_return_several(struct fgraph_stack *st,
+							     unsigned long *retp,
+							     struct fgraph_regs *regs, bool stub)
 {
 	unsigned long head, ret;
 	void *top = READ_ONCE(st->top);
@@ -634,20 +641,44 @@ static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, uns
 
 	/* The lowest bits suffice: what is above them says nothing without FGRAPH_INSIDE. */
 	if ((u16)head == (FGRAPH_ENTRY | FGRAPH_LINKED) &&
-	    (u16)fgraph_head(frame) == FGRAPH_FRAME && frame->retp == retp)
-		return fgraph_return_fast(st, top, head, frame, regs, NULL, false);
-	ret = fgraph_return_slow(st, retp, regs);
+	    (u16)fgraph_head(frame) == fgraph_fast_frame(stub) && frame->retp == retp)
+		return fgraph_return_fast(st, top, head, frame, regs, NULL, stub);
+	/* If a stub's frame is missing, the return address is where it was, so nothing is lost. */
+	if (stub)
+		frame = fgraph_frame_at(st, retp);
+	if (stub && WARN_ON_ONCE(!frame || !(fgraph_head(frame) & FGRAPH_STUB)))
+		ret = 0;
+	else
+		ret = fgraph_return_slow(st, retp, regs);
 	preempt_enable_notrace();
 	return ret;
 }
+
+/* noinline: keeps fgraph_return() from saving the registers that several users need. */
+static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, unsigned long *retp,
+						    struct fgraph_regs *regs)
+{
+	return __fgraph_return_several(st, retp, regs, false);
+}
 NOKPROBE_SYMBOL(fgraph_return_several);
 
+#ifdef CONFIG_FGRAPH_STUBS
+/* The same, for a function that a stub has called. */
+static noinline unsigned long fgraph_stub_return_several(struct fgraph_stack *st,
+							 unsigned long *retp,
+							 struct fgraph_regs *regs)
+{
+	return __fgraph_return_several(st, retp, regs, true);
+}
+NOKPROBE_SYMBOL(fgraph_stub_return_several);
+#endif
+
 /*
- * A hooked function returned to a trampoline. Call the users of its frame, and return the real
- * return address.
+ * A hooked function returned to a trampoline, or to the @stub that has called it. Call the users of
+ * its frame, and return the real return address, which is at @retp in the case of a stub.
  */
-static __always_inline unsigned long fgraph_return(unsigned long *retp,
-						   struct fgraph_regs *regs)
+static __always_inline unsigned long fgraph_return(unsigned long *retp, struct fgraph_regs *regs,
+						   bool stub)
 {
 	struct fgraph_frame *frame;
 	struct fgraph_stack *st;
@@ -656,22 +687,30 @@ static __always_inline unsigned long fgraph_return(unsigned long *retp,
 
 	preempt_disable_notrace();
 	st = READ_ONCE(current->fgraph_stack);
-	if (unlikely(!st))
-		fgraph_no_frame();
+	if (unlikely(!st)) {
+		if (!WARN_ON_ONCE(stub))
+			fgraph_no_frame();
+		preempt_enable_notrace();
+		return 0;
+	}
 	frame = READ_ONCE(st->top);
 	if (likely(fgraph_read(frame, offsetof(struct fgraph_frame, retp), &head) == retp &&
-		   (u16)head == FGRAPH_FRAME)) {
+		   (u16)head == fgraph_fast_frame(stub))) {
 		gops = fgraph_frame_user(frame);
 		if (likely(gops))
-			return fgraph_return_fast(st, frame, head, frame, regs, gops, false);
+			return fgraph_return_fast(st, frame, head, frame, regs, gops, stub);
 	}
+#ifdef CONFIG_FGRAPH_STUBS
+	if (stub)
+		return fgraph_stub_return_several(st, retp, regs);
+#endif
 	return fgraph_return_several(st, retp, regs);
 }
 
 /* Called by the light trampoline, with the return registers in @regs. */
 __visible unsigned long fgraph_return_light(unsigned long *retp, struct fgraph_regs *regs)
 {
-	return fgraph_return(retp, regs);
+	return fgraph_return(retp, regs, false);
 }
 NOKPROBE_SYMBOL(fgraph_return_light);
 
@@ -679,75 +718,23 @@ NOKPROBE_SYMBOL(fgraph_return_light);
 /* Called by the full trampoline, with all registers. */
 __visible unsigned long fgraph_return_full(struct pt_regs *regs)
 {
-	return fgraph_return(fgraph_full_retp(regs), FGRAPH_REGS_OF_FULL(regs));
+	return fgraph_return(fgraph_full_retp(regs), FGRAPH_REGS_OF_FULL(regs), false);
 }
 NOKPROBE_SYMBOL(fgraph_return_full);
 #endif
 
 #ifdef CONFIG_FGRAPH_STUBS
-/* Like fgraph_return_several(), for a function that a stub has called. */
-static noinline void fgraph_stub_return_several(struct fgraph_stack *st, unsigned long *retp,
-						struct fgraph_regs *regs)
-{
-	void *top = READ_ONCE(st->top);
-	struct fgraph_frame *frame;
-	unsigned long head;
-	bool tail;
-
-	frame = fgraph_read(top, offsetof(struct fgraph_entry, frame), &head);
-	if ((u16)head == (FGRAPH_ENTRY | FGRAPH_LINKED) &&
-	    (u16)fgraph_head(frame) == (FGRAPH_FRAME | FGRAPH_STUB) && frame->retp == retp) {
-		fgraph_return_fast(st, top, head, frame, regs, NULL, true);
-		return;
-	}
-	/* If there is no such frame, the return address is where it was, so nothing is lost. */
-	frame = fgraph_frame_at(st, retp);
-	if (!WARN_ON_ONCE(!frame || !(fgraph_head(frame) & FGRAPH_STUB)))
-		fgraph_return_one(st, retp, regs, &tail);
-	preempt_enable_notrace();
-}
-NOKPROBE_SYMBOL(fgraph_stub_return_several);
-
-/*
- * A function has returned to its stub. Call the users of its frame. @retp is where the real return
- * address is.
- */
-static __always_inline void fgraph_stub_return(unsigned long *retp, struct fgraph_regs *regs)
-{
-	struct fgraph_frame *frame;
-	struct fgraph_stack *st;
-	struct fgraph_ops *gops;
-	unsigned long head;
-
-	preempt_disable_notrace();
-	st = READ_ONCE(current->fgraph_stack);
-	if (WARN_ON_ONCE(!st)) {
-		preempt_enable_notrace();
-		return;
-	}
-	frame = READ_ONCE(st->top);
-	if (likely(fgraph_read(frame, offsetof(struct fgraph_frame, retp), &head) == retp &&
-		   (u16)head == (FGRAPH_FRAME | FGRAPH_STUB))) {
-		gops = fgraph_frame_user(frame);
-		if (likely(gops)) {
-			fgraph_return_fast(st, frame, head, frame, regs, gops, true);
-			return;
-		}
-	}
-	fgraph_stub_return_several(st, retp, regs);
-}
-
 /* Called by fgraph_stub_leave_light, with the return registers in @regs. */
 __visible void fgraph_stub_left_light(unsigned long *retp, struct fgraph_regs *regs)
 {
-	fgraph_stub_return(retp, regs);
+	fgraph_return(retp, regs, true);
 }
 NOKPROBE_SYMBOL(fgraph_stub_left_light);
 
 /* Called by fgraph_stub_leave_full, with all registers. */
 __visible void fgraph_stub_left_full(struct pt_regs *regs)
 {
-	fgraph_stub_return(fgraph_full_retp(regs), FGRAPH_REGS_OF_FULL(regs));
+	fgraph_return(fgraph_full_retp(regs), FGRAPH_REGS_OF_FULL(regs), true);
 }
 NOKPROBE_SYMBOL(fgraph_stub_left_full);
 #endif

@@ -10,10 +10,10 @@
 #include <asm/fgraph_stub.h>
 #include <asm/frame.h>
 #include <asm/ptrace-abi.h>
-#include <asm/segment.h>
 #include <asm/unwind_hints.h>
 
 #include "fgraph_64_port.S"
+#include "fgraph_64_regs.S"
 
 	.code64
 	.text
@@ -107,47 +107,9 @@ _ASM_NOKPROBE(fgraph_stub_leave_light)
  */
 SYM_FUNC_START(fgraph_stub_leave_full)
 	ANNOTATE_NOENDBR
-	pushq	$__KERNEL_DS			/* ss */
-	pushq	%rsp				/* sp: corrected below */
-	pushfq					/* flags */
-	pushq	$__KERNEL_CS			/* cs */
-	pushq	$fgraph_stub_leave_full		/* ip: fgraph_fixup_regs() sets it */
-	pushq	$-1				/* orig_ax */
-	pushq	%rdi
-	pushq	%rsi
-	pushq	%rdx
-	pushq	%rcx
-	pushq	%rax
-	pushq	%r8
-	pushq	%r9
-	pushq	%r10
-	pushq	%r11
-	pushq	%rbx
-	pushq	%rbp
-	pushq	%r12
-	pushq	%r13
-	pushq	%r14
-	pushq	%r15
-	/* The stack pointer after the return: above ss and the return address. */
-	addq	$16, RSP(%rsp)
-	ENCODE_FRAME_POINTER
-	movq	%rsp, %rdi
+	SAVE_ALL_REGS fgraph_stub_leave_full
 	call	fgraph_stub_left_full
-	popq	%r15
-	popq	%r14
-	popq	%r13
-	popq	%r12
-	popq	%rbp
-	popq	%rbx
-	popq	%r11
-	popq	%r10
-	popq	%r9
-	popq	%r8
-	popq	%rax
-	popq	%rcx
-	popq	%rdx
-	popq	%rsi
-	popq	%rdi
+	RESTORE_GENERAL_REGS
 	addq	$48, %rsp			/* orig_ax, ip, cs, flags, sp, ss */
 	RET
 SYM_FUNC_END(fgraph_stub_leave_full)

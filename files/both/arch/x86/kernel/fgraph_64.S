@@ -16,10 +16,10 @@
 #include <asm/fgraph.h>
 #include <asm/frame.h>
 #include <asm/ptrace-abi.h>
-#include <asm/segment.h>
 #include <asm/unwind_hints.h>
 
 #include "fgraph_64_port.S"
+#include "fgraph_64_regs.S"
 
 	.code64
 	.text
@@ -56,47 +56,9 @@ _ASM_NOKPROBE(fgraph_trampoline_light)
 /* The full trampoline makes a struct pt_regs of the state after the function's return. */
 SYM_CODE_START(fgraph_trampoline_full)
 	PUT_BACK_SLOT fgraph_trampoline_full
-	pushq	$__KERNEL_DS			/* ss */
-	pushq	%rsp				/* sp: corrected below */
-	pushfq					/* flags */
-	pushq	$__KERNEL_CS			/* cs */
-	pushq	$fgraph_trampoline_full		/* ip: fgraph_fixup_regs() sets it */
-	pushq	$-1				/* orig_ax */
-	pushq	%rdi
-	pushq	%rsi
-	pushq	%rdx
-	pushq	%rcx
-	pushq	%rax
-	pushq	%r8
-	pushq	%r9
-	pushq	%r10
-	pushq	%r11
-	pushq	%rbx
-	pushq	%rbp
-	pushq	%r12
-	pushq	%r13
-	pushq	%r14
-	pushq	%r15
-	/* The stack pointer after the return: above ss and the return address. */
-	addq	$16, RSP(%rsp)
-	ENCODE_FRAME_POINTER
-	movq	%rsp, %rdi
+	SAVE_ALL_REGS fgraph_trampoline_full
 	call	fgraph_return_full
-	popq	%r15
-	popq	%r14
-	popq	%r13
-	popq	%r12
-	popq	%rbp
-	popq	%rbx
-	popq	%r11
-	popq	%r10
-	popq	%r9
-	popq	%r8
-	popq	%rax
-	popq	%rcx
-	popq	%rdx
-	popq	%rsi
-	popq	%rdi
+	RESTORE_GENERAL_REGS
 	leaq	24(%rsp), %rsp			/* orig_ax, ip, cs */
 	popfq
 	leaq	16(%rsp), %rsp			/* sp, ss */
