@@ -60,7 +60,7 @@ struct fgraph_ops {
 	struct fgraph_user	user;
 };
 
-#if defined(CONFIG_FGRAPH_FTRACE) || defined(CONFIG_FUNCTION_GRAPH_TRACER)
+#ifdef CONFIG_FGRAPH_CALLED_BY_FTRACE
 int register_ftrace_graph(struct fgraph_ops *gops);
 int unregister_ftrace_graph(struct fgraph_ops *gops);
 #else

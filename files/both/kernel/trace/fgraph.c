@@ -215,7 +215,7 @@ void fgraph_hook(struct fgraph_ops *gops, unsigned long func, struct pt_regs *re
 NOKPROBE_SYMBOL(fgraph_hook);
 #endif
 
-#if defined(CONFIG_FGRAPH_FTRACE) || defined(CONFIG_FUNCTION_GRAPH_TRACER)
+#ifdef CONFIG_FGRAPH_CALLED_BY_FTRACE
 /*
  * Hook a call for one of its users where the fast path does not apply: the user may have data that
  * exceed a slot or may not be called here, the call may be hooked, or a callback may run.
@@ -445,7 +445,7 @@ int fgraph_stub_hook_several(struct fgraph_ops **users, unsigned int nr, bool si
 NOKPROBE_SYMBOL(fgraph_stub_hook_several);
 #endif
 #endif /* CONFIG_HAVE_FGRAPH */
-#endif /* CONFIG_FGRAPH_FTRACE || CONFIG_FUNCTION_GRAPH_TRACER */
+#endif /* CONFIG_FGRAPH_CALLED_BY_FTRACE */
 
 /*
  * Find the user of a record, unless it was unregistered since. If the row has the tag, the user

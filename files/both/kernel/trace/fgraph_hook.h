@@ -205,7 +205,7 @@ fgraph_hook_first(struct fgraph_ops *gops, unsigned long func, unsigned long *pl
 	return fgraph_add_record(&call, gops, rec, 0, 0) ? FGRAPH_HOOK_WANTED : FGRAPH_HOOK_REFUSED;
 }
 
-#if defined(CONFIG_FGRAPH_FTRACE) || defined(CONFIG_FUNCTION_GRAPH_TRACER)
+#ifdef CONFIG_FGRAPH_CALLED_BY_FTRACE
 /* fgraph.c */
 void fgraph_hook_next(struct fgraph_call *call, struct fgraph_ops *gops);
 
@@ -242,6 +242,6 @@ static __always_inline void fgraph_hook_one(struct fgraph_ops *gops, unsigned lo
 		fgraph_hook_checked(gops, func, regs);
 }
 #endif /* CONFIG_HAVE_FGRAPH */
-#endif /* CONFIG_FGRAPH_FTRACE || CONFIG_FUNCTION_GRAPH_TRACER */
+#endif /* CONFIG_FGRAPH_CALLED_BY_FTRACE */
 
 #endif /* _FGRAPH_HOOK_H */
