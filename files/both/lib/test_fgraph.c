@@ -330,7 +330,8 @@ static noinline unsigned long test_fgraph_sleep(unsigned long n)
 
 	atomic_inc(&sleeping);
 	wake_up(&sleepers_change);
-	wait_event(sleepers_wait, READ_ONCE(wakeups) != now);
+	/* Idle, as a slow machine may let the tasks sleep longer than a hung task does. */
+	wait_event_idle(sleepers_wait, READ_ONCE(wakeups) != now);
 	atomic_dec(&sleeping);
 	return n + 1000;
 }

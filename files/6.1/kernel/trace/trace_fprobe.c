@@ -10,6 +10,9 @@
  * event_mutex is held while an event is registered, enabled, disabled and removed, and by the
  * notifiers below while a module comes or goes. So what is found in a module that is not going
  * stays there until the mutex is released, see module_of().
+ *
+ * An event on a function or a tracepoint of a module waits while the module is not there: it may be
+ * defined and enabled, and is started before the module's init function is called.
  */
 #define pr_fmt(fmt)	"trace_fprobe: " fmt
 
@@ -59,6 +62,7 @@ static struct dyn_event_operations trace_fprobe_ops = {
  * @is_return:	is it at the return of the functions?
  * @is_tracepoint: is it on a tracepoint?
  * @started:	is @fp registered?
+ * @ip:		the address that ftrace has for @target, if @started
  * @tpoint:	the tracepoint, if @started; may be in a module
  * @maxactive:	the number after "f", or 0. It is the size of a pool where fprobes need one
  * @kept_size:	bytes that are kept of each entry, for the return
@@ -75,6 +79,7 @@ struct trace_fprobe {
 	bool			is_return;
 	bool			is_tracepoint;
 	bool			started;
+	unsigned long		ip;
 	struct tracepoint	*tpoint;
 	int			maxactive;
 	unsigned int		kept_size;
@@ -186,8 +191,9 @@ static void match_tracepoint(struct tracepoint *tpoint, void *data)
 
 #ifdef CONFIG_MODULES
 /*
- * Returns the module that has @addr, or NULL; an error if the module goes, as the notifier for
- * that may have been called already. event_mutex is held.
+ * Returns the module that has @addr, or NULL; an error if the module goes, or if it was initialized
+ * and @addr is in the memory that is freed then, as the notifier for that may have been called
+ * already. event_mutex is held.
  */
 static struct module *module_of(unsigned long addr)
 {
@@ -195,10 +201,32 @@ static struct module *module_of(unsigned long addr)
 
 	preempt_disable();
 	mod = __module_address(addr);
-	if (mod && mod->state != MODULE_STATE_COMING && mod->state != MODULE_STATE_LIVE)
+	if (mod && mod->state != MODULE_STATE_COMING &&
+	    (mod->state != MODULE_STATE_LIVE || within_module_init(addr, mod)))
 		mod = ERR_PTR(-ENOENT);
 	preempt_enable();
 	return mod;
+}
+
+/*
+ * Is the module of @target, "MODULE:FUNCTION", not loaded, so that the function may come with it?
+ * A module that goes counts as not loaded, as does one that is not in MODULE_STATE_COMING yet.
+ * @len is the length of MODULE.
+ */
+static bool module_is_away(const char *target, int len)
+{
+	char name[MODULE_NAME_LEN];
+	struct module *mod;
+	bool away;
+
+	if (len >= sizeof(name))
+		return false;
+	snprintf(name, sizeof(name), "%.*s", len, target);
+	preempt_disable();
+	mod = find_module(name);
+	away = !mod || mod->state == MODULE_STATE_GOING;
+	preempt_enable();
+	return away;
 }
 
 /* Search the modules for a tracepoint. event_mutex is held. */
@@ -222,6 +250,11 @@ static struct module *module_of(unsigned long addr)
 	return NULL;
 }
 
+static bool module_is_away(const char *target, int len)
+{
+	return false;
+}
+
 static void find_in_modules(struct tracepoint_search *search) { }
 #endif
 
@@ -242,6 +275,36 @@ static unsigned long target_ip(const struct trace_fprobe *tf)
 	unsigned long addr = kallsyms_lookup_name(tf->target);
 
 	return IS_ERR(module_of(addr)) ? 0 : ftrace_location(addr);
+}
+
+/* The length of the module's name in "MODULE:FUNCTION", or 0 if there is none before @end. */
+static int module_len(const char *word, const char *end)
+{
+	const char *colon = memchr(word, ':', end - word);
+
+	return colon ? colon - word : 0;
+}
+
+/* The first word of a list whose module is not loaded, or NULL. */
+static const char *waiting_word(const char *list)
+{
+	const char *word, *end;
+	int len;
+
+	for (word = list; ; word = end + 1) {
+		end = strchrnul(word, ',');
+		len = module_len(word, end);
+		if (len && *word != '!' && module_is_away(word, len))
+			return word;
+		if (!*end)
+			return NULL;
+	}
+}
+
+/* Is the event on one function of a module, and that is not there? event_mutex is held. */
+static bool target_is_away(const struct trace_fprobe *tf)
+{
+	return tf->target && strchr(tf->target, ':') && !target_ip(tf);
 }
 
 /* Does another event that is started use the stub of the same tracepoint? */
@@ -294,10 +357,13 @@ static int start_on_functions(struct trace_fprobe *tf)
 	if (tf->target) {
 		ip = target_ip(tf);
 		ret = ip ? register_fprobe_ips(&tf->fp, &ip, 1) : -ENOENT;
+		tf->ip = ip;
 	} else {
 		/* Functions of some words may be gone, with their module. */
 		ret = ftrace_set_filter_list(&tf->fp.ops, tf->place, NULL, NULL) ?:
 		      register_fprobe_filtered(&tf->fp);
+		if (ret == -ENOENT && waiting_word(tf->place))
+			return 0;
 	}
 	tf->started = !ret;
 	return ret;
@@ -315,12 +381,14 @@ static int update_args(struct trace_fprobe *tf)
 	return ret;
 }
 
+/* Returns 0 also if the event has to wait for a module. */
 static int trace_fprobe_start(struct trace_probe *tp)
 {
 	struct trace_fprobe *tf = trace_fprobe_of(tp);
 	int ret;
 
-	if (tf->started)
+	/* An event whose function is away waits for start_in_module(). */
+	if (tf->started || target_is_away(tf))
 		return 0;
 	ret = update_args(tf);
 	if (ret)
@@ -396,9 +464,22 @@ static void start_in_module(struct trace_fprobe *tf, struct module *mod)
 		ret = add_functions(tf, mod) ?: update_args(tf);
 	else
 		ret = trace_fprobe_start(&tf->tp);
-	if (ret && ret != -ENOENT)
+	if (tf->target && !ret && !tf->started)
+		ret = -ENOENT;
+	if (ret && (ret != -ENOENT || tf->target))
 		pr_warn("%s is not on all functions of module %s: %d\n",
 			trace_probe_name(&tf->tp), module_name(mod), ret);
+}
+
+/*
+ * A module was initialized, and the memory of its init functions is about to be freed. Another
+ * module may get it. The filter of a list is updated before that happens, see
+ * ftrace_set_filter_list().
+ */
+static void stop_in_init(struct trace_fprobe *tf, struct module *mod)
+{
+	if (tf->target && tf->started && within_module_init(tf->ip, mod))
+		trace_fprobe_stop(&tf->tp);
 }
 
 /*
@@ -418,7 +499,7 @@ static int trace_fprobe_module_callback(struct notifier_block *nb, unsigned long
 	struct trace_fprobe *tf;
 	struct dyn_event *pos;
 
-	if (val != MODULE_STATE_COMING && val != MODULE_STATE_GOING)
+	if (val == MODULE_STATE_UNFORMED)
 		return NOTIFY_DONE;
 
 	mutex_lock(&event_mutex);
@@ -426,7 +507,9 @@ static int trace_fprobe_module_callback(struct notifier_block *nb, unsigned long
 		tf = to_trace_fprobe(pos);
 		if (!tf)
 			continue;
-		if (val == MODULE_STATE_GOING)
+		if (val == MODULE_STATE_LIVE)
+			stop_in_init(tf, mod);
+		else if (val == MODULE_STATE_GOING)
 			stop_in_module(tf, mod);
 		else if (!tf->is_tracepoint && trace_probe_is_enabled(&tf->tp))
 			start_in_module(tf, mod);
@@ -531,6 +614,8 @@ static int check_list(struct trace_fprobe *tf)
 	if (ret == -EINVAL) {
 		trace_probe_log_err(column, BAD_PROBE_ADDR);
 		ret = -ENOENT;
+	} else if (ret == -ENOENT && waiting_word(tf->place)) {
+		ret = 0;
 	} else if (ret == -ENOENT) {
 		trace_probe_log_err(0, NO_FUNCTION_LEFT);
 		ret = -EINVAL;
@@ -559,11 +644,17 @@ static int check_stub(struct trace_fprobe *tf)
 	return ret;
 }
 
-/* Returns -ENOENT if the event is on one function, and that is not there or cannot be hooked. */
+/*
+ * Returns -ENOENT if the event is on one function, and that is not there or cannot be hooked.
+ * It may be missing if its module is not loaded; symbols in arguments are then looked up with it.
+ */
 static int check_probe(struct trace_fprobe *tf)
 {
-	int ret = security_locked_down(LOCKDOWN_KPROBES) ?: update_args(tf);
+	int ret = security_locked_down(LOCKDOWN_KPROBES);
 
+	if (!ret && target_is_away(tf))
+		return module_is_away(tf->target, strcspn(tf->target, ":")) ? 0 : -ENOENT;
+	ret = ret ?: update_args(tf);
 	if (!ret && tf->target && !target_ip(tf))
 		ret = -ENOENT;
 	return ret;
@@ -725,12 +816,17 @@ static bool uses_retval(int argc, const char **argv)
 /* Is what lies between @word and @end "MOD:NAME" or a pattern? */
 static bool is_good_word(const char *word, const char *end)
 {
+	const char *colon;
+
 	if (word == end || *word == '!')
 		return false;
+	colon = memchr(word, ':', end - word);
 	/* ftrace would take that for a function's number in a list of its own. */
-	if (!memchr(word, ':', end - word))
+	if (!colon)
 		return !isdigit(*word);
-	return word + strcspn(word, "*?[\\,") == end;
+	/* Neither name is empty, and a name that is not there now is not taken for one to come. */
+	return colon > word && colon + 1 < end && word + strcspn(word, "*?[\\,") == end &&
+	       !memchr(colon + 1, ':', end - colon - 1);
 }
 
 /* Check the words of a list. Returns 0, or -EINVAL with the reason logged. */
@@ -970,6 +1066,20 @@ static int trace_fprobe_create(const char *raw_command)
 
 /* Show definitions and counts. */
 
+/* Say that the event waits, in a comment, so that what is read can be written again. */
+static void show_waiting(struct seq_file *m, const struct trace_fprobe *tf)
+{
+	const char *word = NULL;
+
+	if (!tf->is_tracepoint)
+		word = tf->target ? (target_is_away(tf) ? tf->target : NULL) :
+		       waiting_word(tf->place);
+	else if (!find_tracepoint(tf->place))
+		seq_puts(m, " # waits for a module");
+	if (word)
+		seq_printf(m, " # waits for module %.*s", (int)strcspn(word, ":"), word);
+}
+
 static int trace_fprobe_show(struct seq_file *m, struct dyn_event *ev)
 {
 	struct trace_fprobe *tf = to_trace_fprobe(ev);
@@ -982,6 +1092,7 @@ static int trace_fprobe_show(struct seq_file *m, struct dyn_event *ev)
 		   tf->place, tf->is_return ? "%return" : "");
 	for (i = 0; i < tf->tp.nr_args; i++)
 		seq_printf(m, " %s=%s", tf->tp.args[i].name, tf->tp.args[i].comm);
+	show_waiting(m, tf);
 	seq_putc(m, '\n');
 	return 0;
 }
