@@ -272,9 +272,19 @@ static struct tracepoint *find_tracepoint(const char *name)
 /* The address that ftrace has for the target, or 0. */
 static unsigned long target_ip(const struct trace_fprobe *tf)
 {
-	unsigned long addr = kallsyms_lookup_name(tf->target);
+	unsigned long addr = kallsyms_lookup_name(tf->target), ip = 0;
+	size_t len = strcspn(tf->target, ":");
+	struct module *mod;
 
-	return IS_ERR(module_of(addr)) ? 0 : ftrace_location(addr);
+	preempt_disable();
+	mod = module_of(addr);
+	/* Since the look-up, another module may have been loaded at the address. */
+	if (!IS_ERR(mod) && (!tf->target[len] ||
+			     (mod && strlen(module_name(mod)) == len &&
+			      !strncmp(module_name(mod), tf->target, len))))
+		ip = ftrace_location(addr);
+	preempt_enable();
+	return ip;
 }
 
 /* The length of the module's name in "MODULE:FUNCTION", or 0 if there is none before @end. */
@@ -652,8 +662,13 @@ static int check_probe(struct trace_fprobe *tf)
 {
 	int ret = security_locked_down(LOCKDOWN_KPROBES);
 
-	if (!ret && target_is_away(tf))
-		return module_is_away(tf->target, strcspn(tf->target, ":")) ? 0 : -ENOENT;
+	if (!ret && target_is_away(tf)) {
+		if (module_is_away(tf->target, strcspn(tf->target, ":")))
+			return 0;
+		/* Unless it was loaded between the two looks, it has no such function. */
+		if (target_is_away(tf))
+			return -ENOENT;
+	}
 	ret = ret ?: update_args(tf);
 	if (!ret && tf->target && !target_ip(tf))
 		ret = -ENOENT;
