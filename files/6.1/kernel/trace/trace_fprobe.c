@@ -839,7 +839,10 @@ static bool is_good_word(const char *word, const char *end)
 	/* ftrace would take that for a function's number in a list of its own. */
 	if (!colon)
 		return !isdigit(*word);
-	/* Neither name is empty, and a name that is not there now is not taken for one to come. */
+	/*
+	 * An event may wait for a module that is not loaded. So refuse what no module can have:
+	 * an empty MOD or NAME, a pattern, and a second colon.
+	 */
 	return colon > word && colon + 1 < end && word + strcspn(word, "*?[\\,") == end &&
 	       !memchr(colon + 1, ':', end - colon - 1);
 }

@@ -663,7 +663,7 @@ static noinline unsigned long fgraph_return_several(struct fgraph_stack *st, uns
 NOKPROBE_SYMBOL(fgraph_return_several);
 
 #ifdef CONFIG_FGRAPH_STUBS
-/* The same, for a function that a stub has called. */
+/* A stub's function returns that has several users or none, or whose frame is not on top. */
 static noinline unsigned long fgraph_stub_return_several(struct fgraph_stack *st,
 							 unsigned long *retp,
 							 struct fgraph_regs *regs)
