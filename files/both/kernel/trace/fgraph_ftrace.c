@@ -46,6 +46,7 @@
 #include "fgraph_ftrace.h"
 #include "fgraph_hook.h"
 #include "fgraph_internal.h"
+#include "fgraph_site.h"
 #include "ftrace_internal.h"
 #include "trace.h"
 #ifdef CONFIG_FGRAPH_STUBS
@@ -62,37 +63,6 @@
 /* How many wide users can be hooked in one batch. More users do not take the fast path. */
 #define FGRAPH_WIDE_AT_ONCE	8
 #endif
-
-/* Links memory that readers may still use, until it is freed. First member of its object. */
-struct fgraph_old {
-	struct fgraph_old	*next;
-};
-
-/**
- * struct fgraph_site - the users that want the calls of a function
- * @old:	links sites that are to be freed
- * @only:	the user, if it is the only one, fgraph_is_simple() and its filter need not be
- *		looked up, else NULL
- * @nr:		number of elements of @users in use
- * @room:	number of elements that fit into @users
- * @holes:	number of elements that are fgraph_nobody
- * @simple:	fgraph_is_simple() is true for all users
- * @look_up:	the filter of each user must be looked up; only in the list of wide users
- * @users:	the users, oldest first
- *
- * Users are only appended to @users while readers may see it. A user that goes is replaced by
- * fgraph_nobody, or the site by a copy.
- */
-struct fgraph_site {
-	struct fgraph_old	old;
-	struct fgraph_ops	*only;
-	unsigned int		nr;
-	unsigned int		room;
-	unsigned int		holes;
-	bool			simple;
-	bool			look_up;
-	struct fgraph_ops	*users[];
-};
 
 /* An element of the table. When @site becomes NULL, @ip stays, so that searches go on. */
 struct fgraph_site_slot {
@@ -251,20 +221,6 @@ static __always_inline struct fgraph_site *fgraph_find_users(struct fgraph_dispa
 	}
 	site = rcu_dereference_raw(slot->site);
 	return site ?: wide;
-}
-
-/* The newest of the first *@nr users whose filter has the function, or NULL. */
-static __always_inline struct fgraph_ops *fgraph_next_wide(struct fgraph_ops **users,
-							   unsigned int *nr, unsigned long ip)
-{
-	while (*nr) {
-		struct fgraph_ops *gops = READ_ONCE(users[--*nr]);
-		struct ftrace_ops *filter = fgraph_filter(gops);
-
-		if (!filter || ftrace_ops_test(filter, ip, gops))
-			return gops;
-	}
-	return NULL;
 }
 
 #ifdef CONFIG_HAVE_FGRAPH
@@ -460,44 +416,12 @@ __visible int fgraph_stub_entered(struct pt_regs *regs, unsigned long ip)
 NOKPROBE_SYMBOL(fgraph_stub_entered);
 #endif /* CONFIG_FGRAPH_STUBS */
 #else
-/**
- * fgraph_hook_entry() - hook the return of a call for all users that want it
- * @func:	address of the function's call to ftrace
- * @place:	where the return address is, which is replaced if a user wants the return
- * @retp:	see &fgraph_frame.retp
- * @fregs:	registers at entry, or NULL if the architecture passes none
- *
- * Context: any.
- */
-void fgraph_hook_entry(unsigned long func, unsigned long *place, unsigned long *retp,
-		       struct ftrace_regs *fregs)
+/* See fgraph_site.h. */
+struct fgraph_site *fgraph_find_site(unsigned long func)
 {
-	struct fgraph_call call;
-	struct fgraph_ops *gops;
-	struct fgraph_site *site;
-	unsigned int nr;
-	bool look_up;
-
-	preempt_disable_notrace();
-	site = fgraph_find_users(&fgraph_dispatchers[0], func);
-	/* Pairs with fgraph_site_append(). */
-	nr = smp_load_acquire(&site->nr);
-	look_up = READ_ONCE(site->look_up);
-	gops = READ_ONCE(site->only);
-	if (!gops || (gops->user.admit && !fgraph_admits_all()) ||
-	    !fgraph_hook_first(gops, func, place, retp, (struct pt_regs *)fregs, FGRAPH_FRAME)) {
-		fgraph_begin_call(&call, site->users, nr, func, place, retp,
-				  (struct pt_regs *)fregs);
-		while (nr) {
-			gops = look_up ? fgraph_next_wide(site->users, &nr, func) :
-					 READ_ONCE(site->users[--nr]);
-			if (gops)
-				fgraph_hook_next(&call, gops);
-		}
-	}
-	preempt_enable_notrace();
+	return fgraph_find_users(&fgraph_dispatchers[0], func);
 }
-NOKPROBE_SYMBOL(fgraph_hook_entry);
+NOKPROBE_SYMBOL(fgraph_find_site);
 #endif /* CONFIG_HAVE_FGRAPH */
 
 static struct fgraph_site *fgraph_wide_locked(struct fgraph_dispatcher *d)

@@ -53,8 +53,4 @@ void fgraph_remove_filter(struct fgraph_ops *gops);
 void ftrace_stub_graph(struct fgraph_ops *gops, const struct fgraph_frame *frame, void *data,
 		       struct fgraph_regs *regs);
 
-/* For architectures that call function_graph_enter_regs() */
-void fgraph_hook_entry(unsigned long func, unsigned long *place, unsigned long *retp,
-		       struct ftrace_regs *fregs);
-
 #endif /* _FGRAPH_FTRACE_H */

@@ -18,9 +18,12 @@
 #include <linux/suspend.h>
 
 #include "fgraph_ftrace.h"
+#include "fgraph_hook.h"
 #include "fgraph_internal.h"
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#include "fgraph_site.h"
+
 #ifdef CONFIG_DYNAMIC_FTRACE
 /* Architectures may have a call of function_graph_enter() that must be switched on and off. */
 int __weak ftrace_enable_ftrace_graph_caller(void)
@@ -33,6 +36,32 @@ int __weak ftrace_disable_ftrace_graph_caller(void)
 	return 0;
 }
 #endif
+
+/*
+ * Hook the return of a call for the users of @site that want it. @place is where the return address
+ * is; it is replaced if a user wants the return.
+ */
+static __always_inline void fgraph_hook_entry(struct fgraph_site *site, unsigned long func,
+					      unsigned long *place, unsigned long *retp,
+					      struct pt_regs *regs)
+{
+	/* Pairs with fgraph_site_append(). */
+	unsigned int nr = smp_load_acquire(&site->nr);
+	bool look_up = READ_ONCE(site->look_up);
+	struct fgraph_ops *gops = READ_ONCE(site->only);
+	struct fgraph_call call;
+
+	if (gops && (!gops->user.admit || fgraph_admits_all()) &&
+	    fgraph_hook_first(gops, func, place, retp, regs, FGRAPH_FRAME))
+		return;
+	fgraph_begin_call(&call, site->users, nr, func, place, retp, regs);
+	while (nr) {
+		gops = look_up ? fgraph_next_wide(site->users, &nr, func) :
+				 READ_ONCE(site->users[--nr]);
+		if (gops)
+			fgraph_hook_next(&call, gops);
+	}
+}
 
 /**
  * function_graph_enter_regs() - a function is entered that users may want
@@ -54,7 +83,9 @@ int function_graph_enter_regs(unsigned long ret, unsigned long func,
 {
 	unsigned long place = ret;
 
-	fgraph_hook_entry(func, &place, retp, fregs);
+	preempt_disable_notrace();
+	fgraph_hook_entry(fgraph_find_site(func), func, &place, retp, (struct pt_regs *)fregs);
+	preempt_enable_notrace();
 	return place == ret ? -EBUSY : 0;
 }
 NOKPROBE_SYMBOL(function_graph_enter_regs);

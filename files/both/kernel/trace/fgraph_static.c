@@ -8,25 +8,16 @@
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/mutex.h>
-#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
 #include "fgraph_ftrace.h"
-#include "fgraph_hook.h"
 #include "fgraph_internal.h"
+#include "fgraph_site.h"
 
-/**
- * struct fgraph_all - the users
- * @nr:		number of @users
- * @users:	the users, oldest first
- */
-struct fgraph_all {
-	unsigned int		nr;
-	struct fgraph_ops	*users[];
-};
-
-static struct fgraph_all __rcu *fgraph_all;
+/* The users while there are none. */
+static struct fgraph_site fgraph_no_users;
+static struct fgraph_site __rcu *fgraph_all = RCU_INITIALIZER(&fgraph_no_users);
 static DEFINE_MUTEX(fgraph_static_mutex);
 
 int ftrace_graph_entry_stub(struct fgraph_ops *gops, const struct fgraph_frame *frame,
@@ -45,53 +36,41 @@ static int fgraph_static_entry(struct fgraph_ops *gops, const struct fgraph_fram
 fgraph_return_t ftrace_graph_return = ftrace_stub_graph;
 fgraph_entry_t ftrace_graph_entry = ftrace_graph_entry_stub;
 
-/* See fgraph_hook_entry() of fgraph_ftrace.c. */
-void fgraph_hook_entry(unsigned long func, unsigned long *place, unsigned long *retp,
-		       struct ftrace_regs *fregs)
+/* See fgraph_site.h. */
+struct fgraph_site *fgraph_find_site(unsigned long func)
 {
-	struct fgraph_call call;
-	struct fgraph_all *all;
-	unsigned int nr;
-
-	preempt_disable_notrace();
-	all = rcu_dereference_raw(fgraph_all);
-	if (all) {
-		nr = all->nr;
-		fgraph_begin_call(&call, all->users, nr, func, place, retp,
-				  (struct pt_regs *)fregs);
-		while (nr)
-			fgraph_hook_next(&call, all->users[--nr]);
-	}
-	preempt_enable_notrace();
+	return rcu_dereference_raw(fgraph_all);
 }
-NOKPROBE_SYMBOL(fgraph_hook_entry);
+NOKPROBE_SYMBOL(fgraph_find_site);
 
 /* Replace the users by a copy without @not and with @more. Cannot fail without @more. */
 static int fgraph_replace_all(struct fgraph_ops *not, struct fgraph_ops *more)
 {
-	struct fgraph_all *old, *new;
+	struct fgraph_site *old, *new;
 	unsigned int i;
 
 	lockdep_assert_held(&fgraph_static_mutex);
 
 	old = rcu_dereference_protected(fgraph_all, lockdep_is_held(&fgraph_static_mutex));
-	new = kzalloc(struct_size(new, users, (old ? old->nr : 0) + !!more),
+	new = kzalloc(struct_size(new, users, old->nr + !!more),
 		      more ? GFP_KERNEL : GFP_KERNEL | __GFP_NOFAIL);
 	if (!new)
 		return -ENOMEM;
-	for (i = 0; old && i < old->nr; i++) {
+	for (i = 0; i < old->nr; i++) {
 		if (old->users[i] != not)
 			new->users[new->nr++] = old->users[i];
 	}
 	if (more)
 		new->users[new->nr++] = more;
+	if (new->nr == 1 && fgraph_is_simple(new->users[0]))
+		new->only = new->users[0];
 	if (!new->nr) {
 		kfree(new);
-		new = NULL;
+		new = &fgraph_no_users;
 	}
 	rcu_assign_pointer(fgraph_all, new);
-	ftrace_graph_entry = new ? fgraph_static_entry : ftrace_graph_entry_stub;
-	if (old) {
+	ftrace_graph_entry = new->nr ? fgraph_static_entry : ftrace_graph_entry_stub;
+	if (old != &fgraph_no_users) {
 		fgraph_synchronize();
 		kfree(old);
 	}
