@@ -7,6 +7,9 @@
 #include <linux/irq_work.h>
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
+#include <linux/kthread.h>
+#include <linux/perf_event.h>
+#include <linux/trace_events.h>
 
 #include "fgraph_kunit_hook.h"
 
@@ -190,6 +193,89 @@ static void hook_kretprobe_unwatched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rp->nmissed, 1);
 }
 #endif
+
+#ifdef CONFIG_PREEMPT_RCU
+/* A task that keeps a grace period of RCU from ending, for at most 15 seconds. */
+struct rcu_holder {
+	struct task_struct	*task;
+	struct completion	began;
+	bool			done;
+	bool			gave_up;
+};
+
+static int rcu_holder_fn(void *arg)
+{
+	unsigned long end = jiffies + 15 * HZ;
+	struct rcu_holder *h = arg;
+
+	set_user_nice(current, MAX_NICE);
+	rcu_read_lock();
+	complete(&h->began);
+	while (!READ_ONCE(h->done) && time_before(jiffies, end))
+		cpu_relax();
+	WRITE_ONCE(h->gave_up, !READ_ONCE(h->done));
+	rcu_read_unlock();
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return 0;
+}
+
+static void rcu_hold(struct kunit *test, struct rcu_holder *h)
+{
+	/* Its work waits for RCU with kprobe_mutex held. */
+	wait_for_kprobe_optimizer();
+	*h = (struct rcu_holder) {};
+	init_completion(&h->began);
+	h->task = kthread_run(rcu_holder_fn, h, "fgraph_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(h->task));
+	wait_for_completion(&h->began);
+}
+
+/* Returns whether the task held RCU until now. */
+static bool rcu_held(struct rcu_holder *h)
+{
+	WRITE_ONCE(h->done, true);
+	kthread_stop(h->task);
+	return !h->gave_up;
+}
+
+/* Who unregisters a kretprobe does not wait for a grace period. */
+static void hook_kretprobe_unregister(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct kretprobe_seen *seen = kretprobe(test, t->add);
+	struct rcu_holder holder;
+
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&seen->rp), 0);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	rcu_hold(test, &holder);
+	unregister_kretprobe(&seen->rp);
+	KUNIT_EXPECT_TRUE(test, rcu_held(&holder));
+	KUNIT_EXPECT_EQ(test, seen->returns, 1);
+}
+
+#if defined(CONFIG_PERF_EVENTS) && defined(CONFIG_KPROBE_EVENTS)
+/* Nor does who closes a return probe of perf. */
+static void hook_kretprobe_perf_close(struct kunit *test)
+{
+	const struct fgraph_kunit_targets *t = targets(test);
+	struct rcu_holder holder;
+	struct perf_event *event;
+
+	if (via_of(test) != VIA_FTRACE)
+		kunit_skip(test, "perf takes functions that ftrace can call");
+	event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	event->attr.kprobe_addr = (unsigned long)t->add;
+	KUNIT_ASSERT_EQ(test, perf_kprobe_init(event, true), 0);
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+	rcu_hold(test, &holder);
+	perf_kprobe_destroy(event);
+	KUNIT_EXPECT_TRUE(test, rcu_held(&holder));
+	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
+}
+#endif
+#endif /* CONFIG_PREEMPT_RCU */
 
 /* For probes that are hit while the handler of another probe runs. */
 static struct {
@@ -549,6 +635,12 @@ static struct kunit_case kretprobe_cases[] = {
 	KUNIT_CASE_PARAM(hook_kretprobe_rcu, via_gen),
 #ifdef CONFIG_CONTEXT_TRACKING_IDLE
 	KUNIT_CASE_PARAM(hook_kretprobe_unwatched, via_gen),
+#endif
+#ifdef CONFIG_PREEMPT_RCU
+	KUNIT_CASE_PARAM(hook_kretprobe_unregister, via_gen),
+#if defined(CONFIG_PERF_EVENTS) && defined(CONFIG_KPROBE_EVENTS)
+	KUNIT_CASE_PARAM(hook_kretprobe_perf_close, via_gen),
+#endif
 #endif
 	KUNIT_CASE_PARAM(hook_kretprobe_nested, via_gen),
 	KUNIT_CASE_PARAM(hook_kretprobe_in_handlers, via_gen),
