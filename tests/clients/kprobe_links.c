@@ -3,6 +3,8 @@
  * kprobe_links: makes links of kprobe.multi and kprobe.session, compares what the kernel tells
  * about them with what they were made of, and asks for what must be refused. Prints a line for
  * each check. Status 4: the kernel has no kprobe.session.
+ *
+ * kprobe_links COMMAND: runs COMMAND while there is a link of each kind, and returns its status.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -347,7 +349,22 @@ static void read_symbols(void)
 		fclose(f);
 }
 
-int main(void)
+/* Run a command while there are links, the first two with cookies. Returns its status, or 1. */
+static int run_with_links(int plain, int multi, int session, const char *command)
+{
+	int event[2] = { open_kprobe(false), open_kprobe(true) };
+
+	if (attach(multi, KPROBE_MULTI, 0, true) < 0 ||
+	    attach(session, KPROBE_SESSION, 0, true) < 0 ||
+	    attach(multi, KPROBE_MULTI, MULTI_RETURN, false) < 0 ||
+	    attach_perf(plain, event[0], 44) < 0 || attach_perf(plain, event[1], 55) < 0) {
+		printf("cannot attach: %s\n", strerror(errno));
+		return 1;
+	}
+	return system(command) ? 1 : 0;
+}
+
+int main(int argc, char **argv)
 {
 	static char log[65536];
 	int plain, multi, session, link, type;
@@ -367,6 +384,8 @@ int main(void)
 		return 4;
 	}
 	close(link);
+	if (argc > 1)
+		return run_with_links(plain, multi, session, argv[1]);
 	check(load(KPROBE_SESSION, 2, log, sizeof(log)) < 0 && errno == EINVAL &&
 	      strstr(log, "At program exit the register R0"), "a result of 2 is refused");
 	check(load(KPROBE_SESSION, 1, NULL, 0) >= 0, "a result of 1 is accepted");
