@@ -31,10 +31,17 @@ static __always_inline struct ftrace_regs *fgraph_as_ftrace_regs(struct fgraph_r
 }
 
 #ifdef CONFIG_FUNCTION_TRACER
-/* The filter of a user; NULL for a user of one function, which does not initialise it. */
+/*
+ * The filter of a user; NULL for a user of one function, which does not initialise it, and without
+ * dynamic ftrace, which has no filters.
+ */
 static __always_inline struct ftrace_ops *fgraph_filter(const struct fgraph_ops *gops)
 {
+#ifdef CONFIG_DYNAMIC_FTRACE
 	return gops->ops.func_hash ? (struct ftrace_ops *)&gops->ops : NULL;
+#else
+	return NULL;
+#endif
 }
 #endif
 

@@ -42,6 +42,7 @@ void ftrace_graph_stop(void)
 void fgraph_init_ops(struct ftrace_ops *dst_ops, struct ftrace_ops *src_ops)
 {
 	dst_ops->flags = FTRACE_OPS_FL_PID;
+#ifdef CONFIG_DYNAMIC_FTRACE
 	if (src_ops) {
 		dst_ops->func_hash = &src_ops->local_hash;
 		mutex_init(&dst_ops->local_hash.regex_lock);
@@ -49,6 +50,7 @@ void fgraph_init_ops(struct ftrace_ops *dst_ops, struct ftrace_ops *src_ops)
 		dst_ops->flags |= FTRACE_OPS_FL_INITIALIZED;
 		dst_ops->private = src_ops->private;
 	}
+#endif
 }
 
 /* Count how long tasks are asleep, for users that do not want that in the time of a call. */

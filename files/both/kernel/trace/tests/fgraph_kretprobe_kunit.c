@@ -2,6 +2,7 @@
 /* KUnit tests of kretprobes as users of fgraph, beside those of lib/test_kprobes.c. */
 #include <kunit/test.h>
 #include <linux/context_tracking.h>
+#include <linux/delay.h>
 #include <linux/error-injection.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -220,14 +221,28 @@ static int rcu_holder_fn(void *arg)
 	return 0;
 }
 
-static void rcu_hold(struct kunit *test, struct rcu_holder *h)
+/* Make the task. Ends the test if it cannot, so call this before a probe is registered. */
+static void rcu_holder_make(struct kunit *test, struct rcu_holder *h)
 {
-	/* Its work waits for RCU with kprobe_mutex held. */
-	wait_for_kprobe_optimizer();
+	/* A task that is not preempted would keep everything else from its CPU. */
+	if (!preempt_model_preemptible())
+		kunit_skip(test, "tasks in the kernel are not preempted");
 	*h = (struct rcu_holder) {};
 	init_completion(&h->began);
-	h->task = kthread_run(rcu_holder_fn, h, "fgraph_kunit");
+	h->task = kthread_create(rcu_holder_fn, h, "fgraph_kunit");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(h->task));
+}
+
+/* Let it hold RCU. */
+static void rcu_hold(struct rcu_holder *h)
+{
+	/*
+	 * The optimizer waits for RCU with kprobe_mutex held, also if it has nothing to do. It
+	 * begins a few jiffies after a probe was registered or unregistered.
+	 */
+	msleep(100);
+	wait_for_kprobe_optimizer();
+	wake_up_process(h->task);
 	wait_for_completion(&h->began);
 }
 
@@ -246,9 +261,10 @@ static void hook_kretprobe_unregister(struct kunit *test)
 	struct kretprobe_seen *seen = kretprobe(test, t->add);
 	struct rcu_holder holder;
 
+	rcu_holder_make(test, &holder);
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&seen->rp), 0);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
-	rcu_hold(test, &holder);
+	rcu_hold(&holder);
 	unregister_kretprobe(&seen->rp);
 	KUNIT_EXPECT_TRUE(test, rcu_held(&holder));
 	KUNIT_EXPECT_EQ(test, seen->returns, 1);
@@ -267,9 +283,10 @@ static void hook_kretprobe_perf_close(struct kunit *test)
 	event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	event->attr.kprobe_addr = (unsigned long)t->add;
+	rcu_holder_make(test, &holder);
 	KUNIT_ASSERT_EQ(test, perf_kprobe_init(event, true), 0);
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
-	rcu_hold(test, &holder);
+	rcu_hold(&holder);
 	perf_kprobe_destroy(event);
 	KUNIT_EXPECT_TRUE(test, rcu_held(&holder));
 	KUNIT_EXPECT_EQ(test, t->add(1, 2), 3);
