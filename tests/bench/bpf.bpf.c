@@ -17,6 +17,12 @@ int by_kretprobe_multi(void *ctx)
 	return 0;
 }
 
+SEC("kprobe.session/fgraph_bench_target")
+int by_session(void *ctx)
+{
+	return 0;
+}
+
 SEC("fexit/fgraph_bench_target")
 int by_fexit(void *ctx)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sessions for bpf.c: one that does nothing, and what the others keep of a call. */
+/* Sessions for bpf.c that keep something of a call, which stock kernels cannot. */
 #include <stddef.h>
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -9,12 +9,6 @@ char LICENSE[] SEC("license") = "GPL";
 extern __u64 bpf_session_arg(void *ctx, __u32 n) __ksym;
 extern __u64 bpf_session_duration(void *ctx) __ksym;
 extern __u8 *bpf_session_data(void *ctx, const size_t rdwr_buf_size) __ksym;
-
-SEC("kprobe.session/fgraph_bench_target")
-int by_session(void *ctx)
-{
-	return 0;
-}
 
 SEC("kprobe.session-arg/fgraph_bench_target")
 int with_arg(void *ctx)

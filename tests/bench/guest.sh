@@ -37,11 +37,13 @@ measure_bpf() {
 }
 
 if [ -n "${BPF:-}" ]; then
-	for kind in kretprobe kretprobe.multi fexit; do
+	for kind in fexit kretprobe kretprobe.multi; do
 		measure_bpf "$kind"
 	done
+	grep -q ' bpf_session_is_return$' /proc/kallsyms || exit 0
+	measure_bpf kprobe.session bpf 2
 	grep -q ' bpf_session_data$' /proc/kallsyms || exit 0
-	for kind in kprobe.session{,-arg,-duration,-data}; do
+	for kind in kprobe.session-{arg,duration,data}; do
 		measure_bpf "$kind" bpf_session 2
 	done
 	exit 0
