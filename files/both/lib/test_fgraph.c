@@ -1034,4 +1034,5 @@ static int __init test_fgraph_init(void)
 
 module_init(test_fgraph_init);
 module_exit(test_fgraph_exit);
+MODULE_DESCRIPTION("Functions to be hooked, and users that hook them");
 MODULE_LICENSE("GPL");
