@@ -112,7 +112,7 @@ static void hook_join(struct kunit *test)
 	expect_stack_empty(test);
 }
 
-#if FGRAPH_KUNIT_FTRACE
+#if FGRAPH_KUNIT_FTRACE && defined(CONFIG_DYNAMIC_FTRACE)
 /* Several users have filters on the same functions, and the filters change. */
 static void hook_filters(struct kunit *test)
 {
@@ -1122,7 +1122,7 @@ static struct kunit_case hook_cases[] = {
 	KUNIT_CASE_PARAM(hook_one, via_gen),
 	KUNIT_CASE_PARAM(hook_full_regs, via_gen),
 	KUNIT_CASE_PARAM(hook_join, via_gen),
-#if FGRAPH_KUNIT_FTRACE
+#if FGRAPH_KUNIT_FTRACE && defined(CONFIG_DYNAMIC_FTRACE)
 	KUNIT_CASE_PARAM(hook_filters, via_gen),
 #endif
 #if defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS) && FGRAPH_KUNIT_FTRACE
