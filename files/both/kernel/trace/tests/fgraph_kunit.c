@@ -62,10 +62,12 @@ static void hook_full_regs(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, full->full);
 	KUNIT_EXPECT_EQ(test, instruction_pointer(&full->regs), full->ret);
 #ifdef CONFIG_X86_64
+	KUNIT_EXPECT_EQ(test, full->regs.ax, 123);
 	KUNIT_EXPECT_EQ(test, full->regs.dx, 456);
 	KUNIT_EXPECT_PTR_EQ(test, (unsigned long *)full->regs.sp, full->retp + 1);
 	KUNIT_EXPECT_EQ(test, full->regs.cs, __KERNEL_CS);
 #elif defined(CONFIG_ARM64)
+	KUNIT_EXPECT_EQ(test, full->regs.regs[0], 123);
 	KUNIT_EXPECT_EQ(test, full->regs.regs[1], 456);
 	KUNIT_EXPECT_EQ(test, full->regs.regs[30], full->ret);
 	KUNIT_EXPECT_PTR_EQ(test, (unsigned long *)full->regs.sp, full->retp);
@@ -75,16 +77,21 @@ static void hook_full_regs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->add(100, 23), 123);
 	KUNIT_EXPECT_EQ(test, regs_return_value(&full->regs), 123);
 	/* If one user of a call needs all registers, the other users get them, too. */
-	hook(test, light, t->add);
+	hook(test, light, t->pair, t->add);
 	hooked(test);
-	KUNIT_EXPECT_EQ(test, t->add(4, 8), 12);
+	pair = t->pair(12, 45);
+	KUNIT_EXPECT_EQ(test, pair.lo, 12);
+	KUNIT_EXPECT_EQ(test, pair.hi, 45);
 	KUNIT_EXPECT_TRUE(test, light->full);
 	unhook(full);
-	KUNIT_EXPECT_EQ(test, t->add(4, 8), 12);
+	pair = t->pair(12, 45);
+	KUNIT_EXPECT_EQ(test, pair.lo, 12);
+	KUNIT_EXPECT_EQ(test, pair.hi, 45);
 	KUNIT_EXPECT_FALSE(test, light->full);
+	KUNIT_EXPECT_EQ(test, t->add(4, 8), 12);
 	KUNIT_EXPECT_EQ(test, light->value, 12);
 	expect_calls(test, full, 3);
-	expect_calls(test, light, 2);
+	expect_calls(test, light, 3);
 	expect_stack_empty(test);
 }
 
