@@ -416,7 +416,7 @@ __visible int fgraph_stub_entered(struct pt_regs *regs, unsigned long ip)
 NOKPROBE_SYMBOL(fgraph_stub_entered);
 #endif /* CONFIG_FGRAPH_STUBS */
 #else
-/* See fgraph_site.h. */
+/* The users that want @func, for function_graph_enter_regs(). Preemption is disabled. */
 struct fgraph_site *fgraph_find_site(unsigned long func)
 {
 	return fgraph_find_users(&fgraph_dispatchers[0], func);

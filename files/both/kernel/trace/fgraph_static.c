@@ -36,7 +36,7 @@ static int fgraph_static_entry(struct fgraph_ops *gops, const struct fgraph_fram
 fgraph_return_t ftrace_graph_return = ftrace_stub_graph;
 fgraph_entry_t ftrace_graph_entry = ftrace_graph_entry_stub;
 
-/* See fgraph_site.h. */
+/* All users, for function_graph_enter_regs(): no user has a filter. Preemption is disabled. */
 struct fgraph_site *fgraph_find_site(unsigned long func)
 {
 	return rcu_dereference_raw(fgraph_all);

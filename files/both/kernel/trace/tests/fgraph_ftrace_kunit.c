@@ -279,7 +279,7 @@ static void site_wide_order(struct kunit *test)
 static void site_wide(struct kunit *test)
 {
 	struct site_user *u = &site_users[0], *few = &site_users[1];
-	/* ftrace ends the word at the second "*". */
+	/* No constant, as ftrace_set_filter() writes a NUL in place of the second "*". */
 	char pattern[] = "*a*";
 
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(own_filter(u), pattern, 3, 1), 0);

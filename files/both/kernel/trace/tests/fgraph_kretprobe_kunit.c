@@ -254,7 +254,7 @@ static bool rcu_held(struct rcu_holder *h)
 	return !h->gave_up;
 }
 
-/* Who unregisters a kretprobe does not wait for a grace period. */
+/* unregister_kretprobe() returns while a task keeps a grace period of RCU from ending. */
 static void hook_kretprobe_unregister(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
@@ -271,7 +271,7 @@ static void hook_kretprobe_unregister(struct kunit *test)
 }
 
 #if defined(CONFIG_PERF_EVENTS) && defined(CONFIG_KPROBE_EVENTS)
-/* Nor does who closes a return probe of perf. */
+/* A return probe of perf is closed while a task keeps a grace period of RCU from ending. */
 static void hook_kretprobe_perf_close(struct kunit *test)
 {
 	const struct fgraph_kunit_targets *t = targets(test);
