@@ -31,10 +31,19 @@ VALUES_FUNCTION(struct float_pair, float_struct, (int a, struct float_pair b, in
 		(INT(a), NOWHERE(b), NOWHERE(c)), RETURNS_NOWHERE, b,
 		(-1, (struct float_pair){ 1, 2 }, 3))
 
+/* The other file has a function of this name, too, with arguments of other types. */
+static noinline void two_of_a_name(const char *c)
+{
+	barrier();
+}
+
+static typeof(two_of_a_name) *target_two_of_a_name = two_of_a_name;
+
 /* Call the functions. The floating point registers must be usable. */
 void values_floats(void)
 {
 	call_float();
 	call_floats();
 	call_float_struct();
+	CALL(two_of_a_name)("text");
 }

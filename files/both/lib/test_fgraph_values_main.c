@@ -496,10 +496,23 @@ static noinline void call_same_name(void)
 	CALL(proc_reg_open)(-3, 0xfff4);
 }
 
+/* The other file has a function of this name, too, with an argument of another type. */
+static noinline void two_of_a_name(s8 a, u16 b)
+{
+	barrier();
+}
+
+static typeof(two_of_a_name) *target_two_of_a_name = two_of_a_name;
+
+static noinline void call_two_of_a_name(void)
+{
+	CALL(two_of_a_name)(-3, 0xfff4);
+}
+
 #define VAL_CASE(type, name, ...)	call_##name,
 static void (*const calls[])(void) = {
 #include "test_fgraph_values_cases.h"
-	call_dirty_ints, call_variadic, call_same_name,
+	call_dirty_ints, call_variadic, call_same_name, call_two_of_a_name,
 };
 
 static int values_show(struct seq_file *file, void *unused)

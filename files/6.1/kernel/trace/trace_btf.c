@@ -9,6 +9,47 @@
 
 #include "trace_btf.h"
 
+struct same_name {
+	const struct module	*mod;
+	const char		*name;
+	unsigned int		nr;
+};
+
+static int count_symbol(void *data, unsigned long addr)
+{
+	struct same_name *same = data;
+
+	same->nr++;
+	return 0;
+}
+
+static int count_module_symbol(void *data, const char *name, struct module *mod,
+			       unsigned long addr)
+{
+	struct same_name *same = data;
+
+	if (mod == same->mod && !strcmp(name, same->name))
+		same->nr++;
+	return 0;
+}
+
+/*
+ * Is a type in the BTF of @mod, or of vmlinux, that of all its functions of that name? pahole
+ * before 1.25 writes the type of one of them. A later one leaves them out if their types differ.
+ */
+static bool btf_type_is_of_all(const struct module *mod, const char *name)
+{
+	struct same_name same = { .mod = mod, .name = name };
+
+	if (CONFIG_PAHOLE_VERSION >= 125)
+		return true;
+	if (mod)
+		module_kallsyms_on_each_symbol(count_module_symbol, &same);
+	else
+		kallsyms_on_each_match_symbol(count_symbol, name, &same);
+	return same.nr == 1;
+}
+
 /**
  * trace_btf_get_func() - find the type of a function
  * @func:	to be filled in
@@ -19,14 +60,15 @@
  * Context: process. May sleep.
  *
  * Return: 0; -ENOENT if the symbol does not exist, perhaps as its module is not loaded, if
- * there is no BTF for it, or if BTF has several functions of that name and of other types.
+ * there is no BTF for it, or if there are several functions of that name and BTF does not say that
+ * they have the same type.
  */
 int trace_btf_get_func(struct trace_btf_func *func, const char *symbol)
 {
 	unsigned long addr = kallsyms_lookup_name(symbol);
 	const char *name = strchr(symbol, ':');
+	struct btf *btf = NULL;
 	struct module *mod;
-	struct btf *btf;
 	int ret = -ENOENT;
 	u32 id;
 
@@ -40,7 +82,8 @@ int trace_btf_get_func(struct trace_btf_func *func, const char *symbol)
 	preempt_enable();
 	if (!addr)
 		return -ENOENT;
-	btf = btf_get_module_btf(mod);
+	if (btf_type_is_of_all(mod, name))
+		btf = btf_get_module_btf(mod);
 	if (mod)
 		module_put(mod);
 	if (IS_ERR_OR_NULL(btf))

@@ -271,22 +271,6 @@ static bool all_in_registers(const struct btf *btf, const struct btf_type *proto
 	return !w.stack;
 }
 
-/* Is another function of this name in the BTF, with another prototype? */
-static bool is_ambiguous(const struct btf *btf, const struct btf_type *proto, const char *name)
-{
-	u32 id;
-
-	for (id = btf_base_btf(btf) ? btf_nr_types(btf_base_btf(btf)) : 1; id < btf_nr_types(btf);
-	     id++) {
-		const struct btf_type *t = btf_type_by_id(btf, id);
-
-		if (btf_type_is_func(t) && btf_type_by_id(btf, t->type) != proto &&
-		    !strcmp(btf_name_by_offset(btf, t->name_off), name))
-			return true;
-	}
-	return false;
-}
-
 /* May the function be called by a stub? */
 static bool may_have_stub(unsigned long ip)
 {
@@ -322,7 +306,7 @@ static bool may_have_stub(unsigned long ip)
 	}
 	if (!proto)
 		return false;
-	may = all_in_registers(btf, proto) && !(modname && is_ambiguous(btf, proto, func));
+	may = all_in_registers(btf, proto);
 	btf_put(btf);
 	return may;
 }
