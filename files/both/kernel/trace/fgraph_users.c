@@ -220,11 +220,13 @@ static void fgraph_nop(struct work_struct *work)
  * tracked (nohz_full), and RCU takes it from the same word. The CPU changes it with a full barrier:
  * what it did before is over, and when it is back, it sees what the caller has written before a
  * full barrier of its own. Nothing can be hooked between user space and that change, as the code
- * there is noinstr.
+ * there is noinstr on the architectures that select ARCH_WANTS_NO_INSTR. Others may have functions
+ * there that can be traced, so their CPUs are waited for.
  */
 static bool fgraph_cpu_in_user(int cpu)
 {
-#if defined(CONFIG_CONTEXT_TRACKING_USER) && defined(CONFIG_CONTEXT_TRACKING_IDLE)
+#if defined(CONFIG_CONTEXT_TRACKING_USER) && defined(CONFIG_CONTEXT_TRACKING_IDLE) && \
+	defined(CONFIG_ARCH_WANTS_NO_INSTR)
 	int state = atomic_read_acquire(&per_cpu_ptr(&context_tracking, cpu)->state);
 
 	return (state & CT_STATE_MASK) == CT_STATE_USER && !(state & CT_RCU_WATCHING);
