@@ -103,6 +103,30 @@ graphs() { # NAME: function_graph and the profiler of an instance that comes and
 	[ ! -d "$d" ] || rmdir "$d"
 }
 
+# function_graph of everything in an instance that comes and goes. Of the trees of calls, those that
+# match an expression are kept, which few do, and which changes while trees are open.
+trees() {
+	local n=0 d=instances/trees
+	[ -e graph_keep ] || return 0
+	while [ ! -e /tmp/stop ]; do
+		n=$((n + 1))
+		[ -d "$d" ] || mkdir "$d"
+		echo $((2 << n % 8)) 2048 >"$d/graph_keep_size"
+		echo 'retval < 0 && retval > -4096 && duration > 100000' >"$d/graph_keep"
+		echo function_graph >"$d/current_tracer"
+		sleep 0.3
+		awk '$1 == "kept:" { print $2 }' "$d/graph_keep_stats" >>/tmp/trees.seen
+		head -n 200 "$d/trace" >/dev/null
+		[ $((n % 4)) != 1 ] || echo 'duration > 1000000' >"$d/graph_keep"
+		[ $((n % 4)) != 2 ] || echo >"$d/graph_keep"
+		sleep 0.2
+		# Every other time with all of it on.
+		[ $((n % 2)) != 0 ] || echo nop >"$d/current_tracer"
+		rmdir "$d"
+		sleep 0.5
+	done
+}
+
 hotplug() {
 	local f=/sys/devices/system/cpu/cpu1/online
 	[ -w "$f" ] || return 0
@@ -260,7 +284,7 @@ faults() { # makes allocations fail, of tasks that register users and of kworker
 # trace_types_lock. Several of them may come first, and all share the CPUs with this load.
 put 600 /proc/sys/kernel/hung_task_timeout_secs
 
-rm -f /tmp/stop /tmp/{sleepers,printed,samples}.{seen,bad} /tmp/perf.err /tmp/no-faults
+rm -f /tmp/stop /tmp/{sleepers,printed,samples,trees}.{seen,bad} /tmp/perf.err /tmp/no-faults
 before=$(xargs <fgraph_memory)
 read -ra args <<<"${TORTURE_ARGS:-callers=3}"
 modprobe fgraph_torture "${args[@]}" || exit 1
@@ -273,6 +297,7 @@ nice bash -c everyone &
 toggle &
 graphs alice &
 graphs bob &
+trees &
 hotplug &
 sleepers &
 printed &
@@ -314,6 +339,11 @@ if [ ! -d /sys/kernel/debug/failslab ] &&
 	complain 'calls were missed, although no allocation was made to fail'
 fi
 dmesg | grep -q 'fgraph_torture: SUCCESS' || complain 'the module did not print SUCCESS'
+if [ -e graph_keep ]; then
+	kept=$(awk '{ n += $1 } END { print n + 0 }' /tmp/trees.seen)
+	echo "$kept trees were kept"
+	[ "$kept" -gt 0 ] || complain 'no tree was kept'
+fi
 for i in sleepers printed samples; do
 	seen=$(awk '{ n += $1 } END { print n + 0 }' /tmp/$i.seen)
 	echo "$seen stacks: $i"
