@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bpf OBJECT KIND COMMAND: attaches the BPF program of the section KIND/FUNCTION in OBJECT to
- * FUNCTION, and runs COMMAND twice. In the second run the kernel counts how often programs run,
- * which takes time. Prints how often this program ran in the second run.
+ * bpf OBJECT KIND COMMAND [LINKS]: attaches the BPF program of the section KIND/FUNCTION in OBJECT
+ * to FUNCTION, by LINKS links (1), and runs COMMAND twice. In the second run the kernel counts how
+ * often programs run, which takes time. Prints how often this program ran in the second run.
+ *
+ * The links of a program of kretprobe.multi have the functions that standard input names, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,11 +39,38 @@ static int is_session(const char *kind)
 	return !strncmp(kind, "kprobe.session", strlen("kprobe.session"));
 }
 
+#define MAX_FUNCTIONS	20000
+
+static const char *functions[MAX_FUNCTIONS];
+static size_t nr_functions;
+
+static int read_functions(const char *first)
+{
+	char line[512];
+
+	functions[nr_functions++] = first;
+	while (nr_functions < MAX_FUNCTIONS && fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = '\0';
+		functions[nr_functions] = strdup(line);
+		if (!functions[nr_functions++])
+			return -1;
+	}
+	return 0;
+}
+
 static int attach(struct bpf_program *prog, const char *kind)
 {
 	const char *function = bpf_program__section_name(prog) + strlen(kind) + 1;
+	LIBBPF_OPTS(bpf_kprobe_multi_opts, opts, .retprobe = true);
 	union bpf_attr attr = { };
 
+	if (!strcmp(kind, "kretprobe.multi")) {
+		if (!nr_functions && read_functions(function))
+			return -1;
+		opts.syms = functions;
+		opts.cnt = nr_functions;
+		return bpf_program__attach_kprobe_multi_opts(prog, NULL, &opts) ? 0 : -1;
+	}
 	if (!is_session(kind))
 		return bpf_program__attach(prog) ? 0 : -1;
 	attr.link_create.prog_fd = bpf_program__fd(prog);
@@ -58,11 +87,13 @@ int main(int argc, char **argv)
 	struct bpf_program *prog;
 	struct bpf_object *obj;
 	const char *kind;
+	int links;
 
-	if (argc != 4) {
-		fprintf(stderr, "bpf OBJECT KIND COMMAND\n");
+	if (argc != 4 && argc != 5) {
+		fprintf(stderr, "bpf OBJECT KIND COMMAND [LINKS]\n");
 		return 2;
 	}
+	links = argc == 5 ? atoi(argv[4]) : 1;
 	kind = argv[2];
 	obj = bpf_object__open_file(argv[1], NULL);
 	if (!obj) {
@@ -82,10 +113,12 @@ int main(int argc, char **argv)
 		fprintf(stderr, "cannot load the program of %s: %m\n", kind);
 		return 1;
 	}
-	if (attach(prog, kind) < 0) {
-		fprintf(stderr, "cannot attach the program to %s: %m\n",
-			bpf_program__section_name(prog));
-		return 1;
+	while (links-- > 0) {
+		if (attach(prog, kind) < 0) {
+			fprintf(stderr, "cannot attach the program to %s: %m\n",
+				bpf_program__section_name(prog));
+			return 1;
+		}
 	}
 	if (system(argv[3])) {
 		fprintf(stderr, "failed: %s\n", argv[3]);

@@ -21,15 +21,16 @@ measure() {
 	[ -z "$got" ] || echo "@ ${1// /-} ${got#* }"
 }
 
-# measure_bpf KIND [OBJECT RUNS]: measures an empty program, which must run RUNS times for each
-# call, by default once
+# measure_bpf NAME KIND [OBJECT RUNS LINKS]: measures an empty program, which must run RUNS times
+# for each call, by default once for each of LINKS links (1). Standard input names functions to
+# which it is attached, too, so that it may run more often.
 measure_bpf() {
-	local dir=/mnt/files got runs made
-	made=$((${3:-1} * (3 * $(cat $param/calls) + 100)))
+	local dir=/mnt/files got runs made links=${5:-1}
+	made=$((${4:-$links} * (3 * $(cat $param/calls) + 100)))
 	dmesg -C
-	runs=$("$dir/bpf" "$dir/${2:-bpf}.bpf.o" "$1" "echo plain >$row")
+	runs=$("$dir/bpf" "$dir/${3:-bpf}.bpf.o" "$2" "echo plain >$row" "$links")
 	got=$(dmesg | sed -n 's/.*fgraph_bench: = plain //p' | sed q)
-	if [ "$runs" = "$made" ]; then
+	if [ "$runs" = "$made" ] || { [ -s /dev/stdin ] && [ "${runs:-0}" -gt "$made" ]; }; then
 		echo "@ bpf-$1 $got"
 	else
 		echo "@ bpf-$1 void: ${runs:-no} runs of $made calls"
@@ -38,13 +39,16 @@ measure_bpf() {
 
 if [ -n "${BPF:-}" ]; then
 	for kind in fexit kretprobe kretprobe.multi; do
-		measure_bpf "$kind"
+		measure_bpf "$kind" "$kind" </dev/null
 	done
+	measure_bpf kretprobe.multi-8-links kretprobe.multi bpf 8 8 </dev/null
+	others 10000 >/tmp/others
+	measure_bpf "kretprobe.multi-$(wc -l </tmp/others)-functions" kretprobe.multi </tmp/others
 	grep -q ' bpf_session_is_return$' /proc/kallsyms || exit 0
-	measure_bpf kprobe.session bpf 2
+	measure_bpf kprobe.session kprobe.session bpf 2 </dev/null
 	grep -q ' bpf_session_data$' /proc/kallsyms || exit 0
 	for kind in kprobe.session-{arg,duration,data}; do
-		measure_bpf "$kind" bpf_session 2
+		measure_bpf "$kind" "$kind" bpf_session 2 </dev/null
 	done
 	exit 0
 fi

@@ -43,8 +43,15 @@ function*)
 	ROW=plain ;;
 bpf-*)
 	echo 1 >/proc/sys/net/core/bpf_jit_kallsyms
-	exec "$dir/bpf" "$dir/bpf.bpf.o" "${ROW#bpf-}" \
-		"cat /proc/kallsyms >$dir/symbols; : >$dir/ready; echo plain >$param/row" ;;
+	case $ROW in *.session-*) object=bpf_session ;; *) object=bpf ;; esac
+	: >/tmp/others
+	case $ROW in *-functions)
+		ROW=${ROW%-functions}
+		others "${ROW##*-}" >/tmp/others
+		ROW=${ROW%-*} ;;
+	esac
+	exec "$dir/bpf" "$dir/$object.bpf.o" "${ROW#bpf-}" \
+		"cat /proc/kallsyms >$dir/symbols; : >$dir/ready; echo plain >$param/row" </tmp/others ;;
 esac
 : >$dir/ready
 echo "$ROW" >$param/row

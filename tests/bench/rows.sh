@@ -87,3 +87,9 @@ end_tracer() {
 		echo 0 >"options/$option"
 	done
 }
+
+# others NUMBER: prints functions that are hardly called while a row is measured
+others() {
+	grep -vE ' |\.|^(fgraph|_|bpf|perf|ftrace|trace|tracing|kprobe|ring_buffer|rb_|rcu|sched|irq|tick|timer|ktime|lock|raw_|preempt)' \
+		available_filter_functions | sort -u | head -n "$1"
+}
