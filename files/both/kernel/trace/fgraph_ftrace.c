@@ -224,7 +224,7 @@ static __always_inline struct fgraph_site *fgraph_find_users(struct fgraph_dispa
 }
 
 #ifdef CONFIG_HAVE_FGRAPH
-/* Hook a call for those users whose filter has the function, like fgraph_hook_several(). */
+/* Hook a call for those users whose filter has the function, which usually is one of them. */
 static void fgraph_hook_wide(struct fgraph_ops **users, unsigned int nr, bool simple,
 			     unsigned long ip, struct ftrace_regs *fregs)
 {
@@ -236,7 +236,9 @@ static void fgraph_hook_wide(struct fgraph_ops **users, unsigned int nr, bool si
 	if (likely(simple && !fgraph_is_hooked(READ_ONCE(*fgraph_entry_place(regs))))) {
 		while (free && (gops = fgraph_next_wide(users, &nr, ip)))
 			some[--free] = gops;
-		if (free < FGRAPH_WIDE_AT_ONCE)
+		if (free == FGRAPH_WIDE_AT_ONCE - 1 && !nr)
+			fgraph_hook_one(some[free], ip, fregs);
+		else if (free < FGRAPH_WIDE_AT_ONCE)
 			fgraph_hook_several(some + free, FGRAPH_WIDE_AT_ONCE - free, true, ip,
 					    fregs);
 		if (likely(!nr))
