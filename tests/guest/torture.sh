@@ -103,8 +103,9 @@ graphs() { # NAME: function_graph and the profiler of an instance that comes and
 	[ ! -d "$d" ] || rmdir "$d"
 }
 
-# function_graph of everything in an instance that comes and goes. Of the trees of calls, those that
-# match an expression are kept, which few do, and which changes while trees are open.
+# function_graph in an instance that comes and goes, of what the module calls and of system calls on
+# files. Of the trees of calls, those that match an expression are kept, which few do, and which
+# changes while trees are open. Of all functions it would make calls in interrupts miss memory.
 trees() {
 	local n=0 d=instances/trees
 	[ -e graph_keep ] || return 0
@@ -112,7 +113,9 @@ trees() {
 		n=$((n + 1))
 		[ -d "$d" ] || mkdir "$d"
 		echo $((2 << n % 8)) 2048 >"$d/graph_keep_size"
-		echo 'retval < 0 && retval > -4096 && duration > 100000' >"$d/graph_keep"
+		echo 'fgraph_torture_* do_sys* vfs_* path_* link_path_walk lookup_* do_filp_open copy_*' \
+			>"$d/set_ftrace_filter"
+		echo 'retval < 0 && retval > -4096' >"$d/graph_keep"
 		echo function_graph >"$d/current_tracer"
 		sleep 0.3
 		awk '$1 == "kept:" { print $2 }' "$d/graph_keep_stats" >>/tmp/trees.seen
