@@ -143,7 +143,7 @@ swap_on() {
 main() {
 	local kinds=()
 	# QEMU does not always wake up again if the machine sleeps for the third time.
-	[ -n "${SUSPEND:-}" ] || { echo 'only by hand: see README.md'; exit 4; }
+	[ -n "${SUSPEND:-}" ] || { echo 'only by hand: see docs/test.md'; exit 4; }
 	[ -w $power/state ] || { echo 'no power management'; exit 4; }
 	grep -qs deep $power/mem_sleep && [ -w /sys/class/rtc/rtc0/wakealarm ] && kinds+=(memory)
 	grep -qw disk $power/state && [ -w $power/pm_test ] && kinds+=(core)
