@@ -99,20 +99,23 @@ static __always_inline unsigned long fgraph_return_value(struct fgraph_regs *reg
 #endif
 }
 
-#ifdef CONFIG_HAVE_FGRAPH
 /**
  * fgraph_return_value_high() - the upper half of a return value of two registers
  * @regs:	the registers that were passed to the return callback
  *
  * Context: return callbacks.
  *
- * Return: the second return register, for types that take two.
+ * Return: the second return register, for types that take two; 0 if the architecture does not
+ * save it.
  */
 static __always_inline unsigned long fgraph_return_value_high(struct fgraph_regs *regs)
 {
+#ifdef CONFIG_HAVE_FGRAPH
 	return fgraph_regs_value_high(&regs->regs);
-}
+#else
+	return 0;
 #endif
+}
 #endif /* CONFIG_FGRAPH */
 
 #endif /* _LINUX_FGRAPH_H */

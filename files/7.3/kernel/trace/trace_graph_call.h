@@ -119,16 +119,6 @@ static __always_inline bool graph_call_leave(struct fgraph_ops *gops,
 	return call->shown;
 }
 
-/* The second word of a return value; 0 if the architecture does not save it. */
-static __always_inline unsigned long graph_return_value_high(struct fgraph_regs *regs)
-{
-#ifdef CONFIG_HAVE_FGRAPH
-	return fgraph_return_value_high(regs);
-#else
-	return 0;
-#endif
-}
-
 /* The time of the entry, plus the time that the task has slept since if that does not count. */
 static __always_inline u64 graph_call_began(const struct graph_call *call)
 {

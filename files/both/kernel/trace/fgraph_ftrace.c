@@ -224,7 +224,7 @@ static __always_inline struct fgraph_site *fgraph_find_users(struct fgraph_dispa
 }
 
 #ifdef CONFIG_HAVE_FGRAPH
-/* Hook a call for those users whose filter has the function, which usually is one of them. */
+/* Hook a call for the users whose filter has the function. Usually that is one of them. */
 static void fgraph_hook_wide(struct fgraph_ops **users, unsigned int nr, bool simple,
 			     unsigned long ip, struct ftrace_regs *fregs)
 {

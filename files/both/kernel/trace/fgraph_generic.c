@@ -15,7 +15,6 @@
 #include <linux/notifier.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
-#include <linux/preempt.h>
 #include <linux/suspend.h>
 
 #include "fgraph_ftrace.h"
