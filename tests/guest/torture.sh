@@ -113,7 +113,7 @@ trees() {
 		n=$((n + 1))
 		[ -d "$d" ] || mkdir "$d"
 		echo $((2 << n % 8)) 2048 >"$d/graph_keep_size"
-		echo 'fgraph_torture_* do_sys* vfs_* path_* link_path_walk lookup_* do_filp_open copy_*' \
+		echo 'fgraph_torture_* do_sys* vfs_* path_* link_path_walk* lookup_* do_filp_open copy_*' \
 			>"$d/set_ftrace_filter"
 		echo 'retval < 0 && retval > -4096' >"$d/graph_keep"
 		echo function_graph >"$d/current_tracer"
