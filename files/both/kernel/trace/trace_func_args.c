@@ -52,14 +52,17 @@
 #if TRACE_FUNC_BTF
 /**
  * struct func_type - the type of a function
- * @ip:		address of the function's call to ftrace; 0 if this element is free
- * @id:		id of the function's BTF_KIND_FUNC
+ * @ip:		address of the function's call to ftrace: 32 bits tell functions of vmlinux, or of
+ *		one module, apart
+ * @id:		id of the function's BTF_KIND_FUNC; 0 if this element is free
  * @words:	how many words of its values are recorded
+ * @described:	bit mask of instances, see &trace_func_type.described
  */
 struct func_type {
-	unsigned long		ip;
+	u32			ip;
 	u32			id;
 	struct trace_func_words	words;
+	atomic_t		described;
 };
 
 /**
@@ -68,8 +71,8 @@ struct func_type {
  * @old:	links tables that are to be freed
  * @mod:	the module, or NULL for vmlinux
  * @btf:	the BTF that has the types
- * @start:	lowest @ip of a function in the table
- * @end:	highest @ip of a function in the table
+ * @start:	lowest address of a function in the table
+ * @end:	highest address of a function in the table
  * @bits:	@funcs has 1 << @bits elements
  * @nr:		number of functions in the table
  * @funcs:	open addressing: a search goes on with the next element
@@ -101,9 +104,9 @@ static unsigned int func_slot(const struct func_table *table, unsigned long ip)
 NOKPROBE_SYMBOL(func_slot);
 
 /* Find a function by its @ip and set @in to its table. Any context, preemption disabled. */
-static const struct func_type *func_find(unsigned long ip, const struct func_table **in)
+static struct func_type *func_find(unsigned long ip, const struct func_table **in)
 {
-	const struct func_table *table;
+	struct func_table *table;
 	unsigned int i;
 
 	list_for_each_entry_rcu(table, &func_tables, list, true) {
@@ -111,8 +114,8 @@ static const struct func_type *func_find(unsigned long ip, const struct func_tab
 			continue;
 		*in = table;
 		i = func_slot(table, ip);
-		while (table->funcs[i].ip) {
-			if (table->funcs[i].ip == ip)
+		while (table->funcs[i].id) {
+			if (table->funcs[i].ip == (u32)ip)
 				return &table->funcs[i];
 			i = (i + 1) & (BIT(table->bits) - 1);
 		}
@@ -254,15 +257,15 @@ static void func_table_add(struct func_table *table, unsigned long ip, u32 id)
 {
 	unsigned int i = func_slot(table, ip);
 
-	while (table->funcs[i].ip) {
+	while (table->funcs[i].id) {
 		/* The function has two names, and the first one stays. */
-		if (table->funcs[i].ip == ip)
+		if (table->funcs[i].ip == (u32)ip)
 			return;
 		i = (i + 1) & (BIT(table->bits) - 1);
 	}
+	table->funcs[i].ip = ip;
 	table->funcs[i].id = id;
 	table->funcs[i].words = func_count_words(table->btf, id);
-	table->funcs[i].ip = ip;
 	table->start = min(table->start, ip);
 	table->end = max(table->end, ip);
 	table->nr++;
@@ -484,6 +487,54 @@ static void func_args_want(void)
 		trace_func_args_make();
 }
 
+/**
+ * trace_func_type() - what is the type of a function?
+ * @ip:		address of the function's call to ftrace
+ * @type:	to be filled in; valid as long as preemption is disabled
+ *
+ * Context: any, preemption disabled.
+ *
+ * Return: false if that is not known.
+ */
+bool trace_func_type(unsigned long ip, struct trace_func_type *type)
+{
+	const struct func_table *table;
+	struct func_type *func = func_find(ip, &table);
+
+	if (!func)
+		return false;
+	type->module = table->mod ? table->mod->name : NULL;
+	type->name = func_name(table->btf, func->id);
+	type->btf = table->btf;
+	type->proto = func_proto(table->btf, func->id);
+	type->words = func->words;
+	type->described = &func->described;
+	return true;
+}
+NOKPROBE_SYMBOL(trace_func_type);
+
+/**
+ * trace_func_forget() - take it that no function has been described
+ * @instances:	bit mask of the instances that this is about
+ *
+ * Context: process. May sleep.
+ */
+void trace_func_forget(u32 instances)
+{
+	struct func_table *table;
+	unsigned int i;
+
+	mutex_lock(&func_args_mutex);
+	list_for_each_entry(table, &func_tables, list) {
+		for (i = 0; i < BIT(table->bits); i++) {
+			if (atomic_read(&table->funcs[i].described) & instances)
+				atomic_andnot(instances, &table->funcs[i].described);
+		}
+		cond_resched();
+	}
+	mutex_unlock(&func_args_mutex);
+}
+
 /* Print a string, or the address where there was none. */
 static void func_print_string(struct trace_seq *s, unsigned long addr, const char *string)
 {
@@ -681,6 +732,15 @@ int trace_func_args_make(void)
 }
 
 static void func_args_want(void)
+{
+}
+
+bool trace_func_type(unsigned long ip, struct trace_func_type *type)
+{
+	return false;
+}
+
+void trace_func_forget(u32 instances)
 {
 }
 #endif /* !TRACE_FUNC_BTF */

@@ -3,6 +3,7 @@
 #ifndef _TRACE_FUNC_ARGS_H
 #define _TRACE_FUNC_ARGS_H
 
+#include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/trace_seq.h>
@@ -45,6 +46,24 @@ struct trace_func_words {
 	u8	strings;
 };
 
+/**
+ * struct trace_func_type - what BTF tells of a function
+ * @module:	name of its module, or NULL
+ * @name:	its name
+ * @btf:	the BTF that has its type
+ * @proto:	the BTF_KIND_FUNC_PROTO
+ * @words:	how many words of its values are recorded
+ * @described:	bit mask of the instances whose buffer has the function's event func_proto
+ */
+struct trace_func_type {
+	const char		*module;
+	const char		*name;
+	const struct btf	*btf;
+	const struct btf_type	*proto;
+	struct trace_func_words	words;
+	atomic_t		*described;
+};
+
 /* The most words of values that are recorded: arm64's 8 registers and as many on the stack. */
 #define TRACE_FUNC_MAX_VALUES	16
 /* The most strings that are recorded of a call, and the words that each takes, with its NUL. */
@@ -61,6 +80,8 @@ void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 			  struct ftrace_regs *fregs);
 void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
 			   unsigned int nr, bool typed);
+bool trace_func_type(unsigned long ip, struct trace_func_type *type);
+void trace_func_forget(u32 instances);
 bool trace_func_returns(unsigned long ip);
 void trace_func_return_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
 			     unsigned int nr, bool hex);
