@@ -13,6 +13,9 @@
 /* How many argument registers there are, all of which ftrace saves. */
 #define TRACE_FUNC_ALL_REGS	NR_REG_ARGUMENTS
 
+/* Does the buffer of struct trace_array @tr take events here? */
+#define func_args_can_write(tr)		tracer_tracing_is_on(tr)
+
 #define func_args_register(fregs, n)	regs_get_kernel_argument(&(fregs)->regs, n)
 #define func_args_stack(fregs)		((fregs)->regs.sp)
 

@@ -17,6 +17,10 @@
 #define TRACE_FUNC_ALL_REGS	FTRACE_REGS_MAX_ARGS
 #endif
 
+/* Does the buffer of struct trace_array @tr take events here? */
+#define func_args_can_write(tr) \
+	ring_buffer_record_is_on_cpu((tr)->array_buffer.buffer, smp_processor_id())
+
 #define func_args_register(fregs, n)	ftrace_regs_get_argument(fregs, n)
 #define func_args_stack(fregs)		ftrace_regs_get_stack_pointer(fregs)
 

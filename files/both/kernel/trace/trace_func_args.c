@@ -488,26 +488,26 @@ static void func_args_want(void)
 }
 
 /**
- * trace_func_type() - what is the type of a function?
+ * trace_func_type() - what is the type of a function that has not been described?
  * @ip:		address of the function's call to ftrace
+ * @instance:	bit of the instance in &trace_func_type.described
  * @type:	to be filled in; valid as long as preemption is disabled
  *
  * Context: any, preemption disabled.
  *
- * Return: false if that is not known.
+ * Return: false if the type is not known, or the function has been described.
  */
-bool trace_func_type(unsigned long ip, struct trace_func_type *type)
+bool trace_func_type(unsigned long ip, u32 instance, struct trace_func_type *type)
 {
 	const struct func_table *table;
 	struct func_type *func = func_find(ip, &table);
 
-	if (!func)
+	if (!func || atomic_read(&func->described) & instance)
 		return false;
 	type->module = table->mod ? table->mod->name : NULL;
 	type->name = func_name(table->btf, func->id);
 	type->btf = table->btf;
 	type->proto = func_proto(table->btf, func->id);
-	type->words = func->words;
 	type->described = &func->described;
 	return true;
 }
@@ -735,7 +735,7 @@ static void func_args_want(void)
 {
 }
 
-bool trace_func_type(unsigned long ip, struct trace_func_type *type)
+bool trace_func_type(unsigned long ip, u32 instance, struct trace_func_type *type)
 {
 	return false;
 }

@@ -52,7 +52,6 @@ struct trace_func_words {
  * @name:	its name
  * @btf:	the BTF that has its type
  * @proto:	the BTF_KIND_FUNC_PROTO
- * @words:	how many words of its values are recorded
  * @described:	bit mask of the instances whose buffer has the function's event func_proto
  */
 struct trace_func_type {
@@ -60,7 +59,6 @@ struct trace_func_type {
 	const char		*name;
 	const struct btf	*btf;
 	const struct btf_type	*proto;
-	struct trace_func_words	words;
 	atomic_t		*described;
 };
 
@@ -80,7 +78,7 @@ void trace_func_args_save(unsigned long *to, struct trace_func_words nr,
 			  struct ftrace_regs *fregs);
 void trace_func_args_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,
 			   unsigned int nr, bool typed);
-bool trace_func_type(unsigned long ip, struct trace_func_type *type);
+bool trace_func_type(unsigned long ip, u32 instance, struct trace_func_type *type);
 void trace_func_forget(u32 instances);
 bool trace_func_returns(unsigned long ip);
 void trace_func_return_print(struct trace_seq *s, unsigned long ip, const unsigned long *words,

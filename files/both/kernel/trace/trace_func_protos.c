@@ -3,8 +3,9 @@
  * func-protos: events that say what the recorded words of a function's arguments are.
  *
  * The function tracers record arguments as words, and "trace" prints them by the kernel's BTF. A
- * binary trace may be read where that BTF is not, or after a module went. With this option, an
- * event func_proto before the first call of each function says what the words of its events are:
+ * binary trace may be read without that BTF, or when a module is no longer loaded. With this
+ * option, an event func_proto at the first call of each function says what the words of its
+ * events are:
  *
  *	fuse:fuse_open(inode=args[0]:x64, file=args[1]:x64) = retval:s32
  *
@@ -13,13 +14,17 @@
  *
  * Each instance with the option has a bit, and each function the bits of the instances whose
  * buffer has its event. They are cleared when the buffer is emptied or what is recorded changes.
+ * The bit is set when the event has been written, so that no event of a call is without it; two
+ * CPUs that call a function for the first time may both write it.
  */
 #include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/btf.h>
 #include <linux/init.h>
-#include <linux/kprobes.h>
+#include <linux/jump_label.h>
 #include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/trace_seq.h>
 
 #include "fgraph_users.h"
@@ -33,9 +38,14 @@
 /* More than any function of the kernel needs. What is longer is cut. */
 #define PROTO_MAX	1024
 
+/* An instance has the option. */
+DEFINE_STATIC_KEY_FALSE(trace_func_protos_on);
+/* Bits of interrupt_context_level(): a function is being described there. */
+DEFINE_PER_CPU(u8, trace_func_describing);
 /* The bits that instances have. Changed with trace_types_lock held. */
 static u32 protos_used;
 
+#if TRACE_FUNC_BTF
 /* A text that is measured, as long as @size is 0, or written. */
 struct proto_text {
 	char		*to;
@@ -52,7 +62,6 @@ static __printf(2, 3) void proto_add(struct proto_text *text, const char *format
 	text->len += vsnprintf(text->to + at, text->size - at, format, args);
 	va_end(args);
 }
-NOKPROBE_SYMBOL(proto_add);
 
 /* Add a type, by its name in probe events. */
 static void proto_add_type(struct proto_text *text, const struct btf *btf, u32 id)
@@ -70,7 +79,6 @@ static void proto_add_type(struct proto_text *text, const struct btf *btf, u32 i
 	else
 		proto_add(text, "u8[%d]", size);
 }
-NOKPROBE_SYMBOL(proto_add_type);
 
 /* Add the argument that the walk is at. */
 static void proto_add_arg(struct proto_text *text, const struct trace_btf_walk *w,
@@ -96,7 +104,6 @@ static void proto_add_arg(struct proto_text *text, const struct trace_btf_walk *
 			  values + hweight8(words.strings) * TRACE_FUNC_STRING_WORDS);
 	}
 }
-NOKPROBE_SYMBOL(proto_add_arg);
 
 /* Describe a function. Returns the length of the text, also of one that is only measured. */
 static unsigned int proto_describe(char *to, unsigned int size, const struct trace_func_type *type,
@@ -123,47 +130,65 @@ static unsigned int proto_describe(char *to, unsigned int size, const struct tra
 	}
 	return text.len;
 }
-NOKPROBE_SYMBOL(proto_describe);
 
-/* See trace_func_proto(). */
-void __trace_func_proto(struct trace_array *tr, unsigned long ip, struct trace_func_words words)
+/* Returns false if the buffer takes no event. */
+static bool proto_write(struct trace_array *tr, unsigned long ip, unsigned int trace_ctx,
+			const struct trace_func_type *type, struct trace_func_words words)
 {
+	unsigned int size = min(proto_describe(NULL, 0, type, words) + 1, PROTO_MAX);
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
-	u32 instance = READ_ONCE(tr->func_protos);
 	struct ring_buffer_event *event;
 	struct func_proto_entry *entry;
-	struct trace_func_type type;
-	unsigned int size;
 
-	if (!TRACE_FUNC_BTF || !trace_func_type(ip, &type))
-		return;
-	if (atomic_read(type.described) & instance ||
-	    atomic_fetch_or(instance, type.described) & instance)
-		return;
-	size = min(proto_describe(NULL, 0, &type, words) + 1, PROTO_MAX);
 	event = trace_buffer_lock_reserve(buffer, TRACE_FUNC_PROTO,
-					  struct_size(entry, proto, size), tracing_gen_ctx());
-	if (!event) {
-		atomic_andnot(instance, type.described);
-		return;
-	}
+					  struct_size(entry, proto, size), trace_ctx);
+	if (!event)
+		return false;
 	entry = ring_buffer_event_data(event);
 	entry->ip = ip;
-	proto_describe(entry->proto, size, &type, words);
+	proto_describe(entry->proto, size, type, words);
 	trace_buffer_unlock_commit_nostack(buffer, event);
+	return true;
 }
-NOKPROBE_SYMBOL(__trace_func_proto);
+
+/* See trace_func_proto(). */
+void __trace_func_proto(struct trace_array *tr, unsigned long ip, unsigned int trace_ctx,
+			struct trace_func_words words)
+{
+	u32 instance = READ_ONCE(tr->func_protos);
+	u8 level = BIT(interrupt_context_level());
+	struct trace_func_type type;
+
+	if (!instance || !func_args_can_write(tr))
+		return;
+	/* An interrupt that comes between changes other bits, and leaves them as they were. */
+	__this_cpu_or(trace_func_describing, level);
+	if (trace_func_type(ip, instance, &type) && proto_write(tr, ip, trace_ctx, &type, words))
+		atomic_or(instance, type.described);
+	__this_cpu_and(trace_func_describing, ~level);
+}
+#else
+void __trace_func_proto(struct trace_array *tr, unsigned long ip, unsigned int trace_ctx,
+			struct trace_func_words words)
+{
+}
+#endif /* TRACE_FUNC_BTF */
 
 /**
  * trace_func_protos_again() - describe each function again at its next call
- * @tr:		an instance whose buffer is emptied, or which is going to record other words
+ * @tr:		an instance whose buffer was emptied, or which records other words from now on
  *
  * Context: process. May sleep.
  */
 void trace_func_protos_again(struct trace_array *tr)
 {
-	if (tr && tr->func_protos)
-		trace_func_forget(tr->func_protos);
+	u32 instance = tr ? READ_ONCE(tr->func_protos) : 0;
+
+	if (!instance)
+		return;
+	/* A callback that has begun before may set the bit of what it describes until then. */
+	fgraph_synchronize();
+	trace_func_forget(instance);
 }
 
 /**
@@ -185,9 +210,10 @@ int trace_func_protos_set(struct trace_array *tr, bool set)
 		return 0;
 	if (!set) {
 		WRITE_ONCE(tr->func_protos, 0);
-		/* __trace_func_proto() sets the bit no more when another instance gets it. */
+		/* No callback may set the bit when another instance gets it. */
 		fgraph_synchronize();
 		protos_used &= ~instance;
+		static_branch_dec(&trace_func_protos_on);
 		return 0;
 	}
 	if (!TRACE_FUNC_BTF)
@@ -200,6 +226,7 @@ int trace_func_protos_set(struct trace_array *tr, bool set)
 	instance = BIT(ffz(protos_used));
 	protos_used |= instance;
 	trace_func_forget(instance);
+	static_branch_inc(&trace_func_protos_on);
 	WRITE_ONCE(tr->func_protos, instance);
 	return 0;
 }
