@@ -226,7 +226,7 @@ printed() {
 			/sysrq: |[Bb]acktrace for cpu/ { skip = 0; print ""; next }
 			/\? [^ ]+\+0x/ || !/\+0x[0-9a-f]+\/0x/ || skip { next }
 			/(RIP|pc) *:.*fgraph_trampoline/ { print ""; next }
-			# A register, which holds a trampoline's address where a hooked call begins.
+			# A register, which has the address of a trampoline where a hooked call begins.
 			/lr *: / { next }
 			# A lock that is held, with the return address of who took it.
 			/ #[0-9]+: .* at: / { next }
