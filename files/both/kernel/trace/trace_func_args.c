@@ -504,7 +504,7 @@ bool trace_func_type(unsigned long ip, u32 instance, struct trace_func_type *typ
 
 	if (!func || atomic_read(&func->described) & instance)
 		return false;
-	type->module = table->mod ? table->mod->name : NULL;
+	type->module = table->mod ? module_name(table->mod) : NULL;
 	type->name = func_name(table->btf, func->id);
 	type->btf = table->btf;
 	type->proto = func_proto(table->btf, func->id);
