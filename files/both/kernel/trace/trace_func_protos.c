@@ -151,9 +151,17 @@ static bool proto_write(struct trace_array *tr, unsigned long ip, unsigned int t
 	return true;
 }
 
-/* See trace_func_proto(). */
-void __trace_func_proto(struct trace_array *tr, unsigned long ip, unsigned int trace_ctx,
-			struct trace_func_words words)
+/**
+ * trace_func_proto() - describe a function, if the instance wants it and has not got it yet
+ * @tr:		the instance whose tracer is about to record a call of the function
+ * @ip:		address of the function's call to ftrace
+ * @trace_ctx:	context of the call, see tracing_gen_ctx()
+ * @words:	what the tracer records of the call
+ *
+ * Context: any, preemption disabled.
+ */
+void trace_func_proto(struct trace_array *tr, unsigned long ip, unsigned int trace_ctx,
+		      struct trace_func_words words)
 {
 	u32 instance = READ_ONCE(tr->func_protos);
 	u8 level = BIT(interrupt_context_level());
@@ -168,8 +176,8 @@ void __trace_func_proto(struct trace_array *tr, unsigned long ip, unsigned int t
 	__this_cpu_and(trace_func_describing, ~level);
 }
 #else
-void __trace_func_proto(struct trace_array *tr, unsigned long ip, unsigned int trace_ctx,
-			struct trace_func_words words)
+void trace_func_proto(struct trace_array *tr, unsigned long ip, unsigned int trace_ctx,
+		      struct trace_func_words words)
 {
 }
 #endif /* TRACE_FUNC_BTF */

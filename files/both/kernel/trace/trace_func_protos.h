@@ -16,8 +16,14 @@ DECLARE_PER_CPU(u8, trace_func_describing);
 
 int trace_func_protos_set(struct trace_array *tr, bool set);
 void trace_func_protos_again(struct trace_array *tr);
-void __trace_func_proto(struct trace_array *tr, unsigned long ip, unsigned int trace_ctx,
-			struct trace_func_words words);
+void trace_func_proto(struct trace_array *tr, unsigned long ip, unsigned int trace_ctx,
+		      struct trace_func_words words);
+
+/* Is trace_func_proto() to be called? Some instance has the option. */
+static __always_inline bool trace_func_protos_wanted(void)
+{
+	return static_branch_unlikely(&trace_func_protos_on);
+}
 
 /*
  * Is the function that is being entered called to describe another one? BTF is read by functions
@@ -25,31 +31,15 @@ void __trace_func_proto(struct trace_array *tr, unsigned long ip, unsigned int t
  */
 static __always_inline bool trace_func_is_describing(void)
 {
-	return static_branch_unlikely(&trace_func_protos_on) &&
+	return trace_func_protos_wanted() &&
 	       __this_cpu_read(trace_func_describing) & BIT(interrupt_context_level());
-}
-
-/**
- * trace_func_proto() - describe a function, if that is wanted and has not been done yet
- * @tr:		the instance whose tracer is about to record a call of the function
- * @ip:		address of the function's call to ftrace
- * @trace_ctx:	context of the call, see tracing_gen_ctx()
- * @words:	what the tracer records of the call
- *
- * Context: any, preemption disabled.
- */
-static __always_inline void trace_func_proto(struct trace_array *tr, unsigned long ip,
-					     unsigned int trace_ctx,
-					     struct trace_func_words words)
-{
-	if (static_branch_unlikely(&trace_func_protos_on))
-		__trace_func_proto(tr, ip, trace_ctx, words);
 }
 #else
 static inline int trace_func_protos_set(struct trace_array *tr, bool set) { return 0; }
 static inline void trace_func_protos_again(struct trace_array *tr) { }
 static inline void trace_func_proto(struct trace_array *tr, unsigned long ip,
 				    unsigned int trace_ctx, struct trace_func_words words) { }
+static inline bool trace_func_protos_wanted(void) { return false; }
 static inline bool trace_func_is_describing(void) { return false; }
 #endif
 
