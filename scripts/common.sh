@@ -219,3 +219,15 @@ need_room() {
 	[ "$free" -ge "$1" ] ||
 		die "$3 takes $1 MB, and $((free)) MB are free for $2: make room, for example by 'make clean'"
 }
+
+# bpf_programs SOURCE DIR: compiles programs of BPF, SOURCE*.bpf.c, and SOURCE.c, which attaches them
+# and needs no libraries in the guest. Both go to DIR.
+bpf_programs() {
+	local file object
+	gcc -O2 -Wall -Werror -static -o "$2/${1##*/}" "$1.c" -lbpf -lelf -lz
+	for file in "$1"*.bpf.c; do
+		object=${file##*/}
+		clang -O2 -g -Wall -Werror -target bpf -I"/usr/include/$(gcc -print-multiarch)" \
+			-c "$file" -o "$2/${object%.c}.o"
+	done
+}
