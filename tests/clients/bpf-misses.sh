@@ -23,7 +23,7 @@ for p in multi event; do
 	same "$p, runs" "$(runs $p)" 0
 	must "$p: at least $n misses" [ "$(misses $p)" -ge $n ]
 done
-busy() { awk -v kind="$1" -v name="$2" '/^#/ { for (i = 2; i <= NF; i++) if ($i == "bpf-busy") c = i - 1 }
+busy() { awk -v kind="$1" -v name="$2" '/^#/ { for (i = 2; i <= NF; i++) if ($i == "bpf_busy") c = i - 1 }
 	$2 == kind && $3 == name && $c > n { n = $c } END { print n + 0 }' "$W/out"; }
 same "fgraph_users of kprobe.multi" "$(busy fprobe multi)" "$(misses multi)"
 same "fgraph_users of the event" "$(busy kretprobe htab_map_update_elem)" "$(misses event)"
