@@ -86,6 +86,9 @@ static int find(const char *name)
 	return 0;
 }
 
+/* Not in the headers of user space. */
+#define ENOTSUPP	524
+
 /* bpf_throw(XDP_DROP) */
 static int load(int id)
 {
@@ -108,6 +111,10 @@ static int load(int id)
 	attr.log_size = sizeof(log);
 	attr.log_level = 1;
 	fd = syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+	if (fd < 0 && errno == ENOTSUPP) {
+		printf("this kernel has no exceptions in BPF: %s", strtok(log, "\n"));
+		exit(4);
+	}
 	if (fd < 0) {
 		fprintf(stderr, "%s", log);
 		die("BPF_PROG_LOAD");

@@ -43,10 +43,15 @@ everyone() {
 }
 
 total=
+ip=
 # This module has a direct call on wake_up_process, too.
 schedule=$(awk '$3 == "schedule" { print $1 }' /proc/kallsyms)
+# The address that the module prints: of the call to ftrace, which may have instructions before it.
+for offset in 0 4 8 12; do
+	ip+=${ip:+|}$(printf %x $((0x$schedule + offset)))
+done
 for order in first last; do
 	everyone ftrace_direct wake_up_process 'waking up ' $order
-	everyone ftrace_direct_multi schedule "print:.* ip ${schedule%?}[0-9a-f]\$" $order
+	everyone ftrace_direct_multi schedule "print:.* ip ($ip)\$" $order
 done
 verdict "$total"
