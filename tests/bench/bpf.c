@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <linux/bpf.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "../clients/multi_link.h"
 
 static struct bpf_program *only(struct bpf_object *obj, const char *kind)
 {
@@ -32,8 +32,6 @@ static struct bpf_program *only(struct bpf_object *obj, const char *kind)
 }
 
 /* The libbpf of Debian 12 does not know these programs: kprobe.session and kprobe.session-WHAT. */
-#define KPROBE_SESSION ((enum bpf_attach_type)56)
-
 static int is_session(const char *kind)
 {
 	return !strncmp(kind, "kprobe.session", strlen("kprobe.session"));
@@ -62,7 +60,6 @@ static int attach(struct bpf_program *prog, const char *kind)
 {
 	const char *function = bpf_program__section_name(prog) + strlen(kind) + 1;
 	LIBBPF_OPTS(bpf_kprobe_multi_opts, opts, .retprobe = true);
-	union bpf_attr attr = { };
 
 	if (!strcmp(kind, "kretprobe.multi")) {
 		if (!nr_functions && read_functions(function))
@@ -73,11 +70,7 @@ static int attach(struct bpf_program *prog, const char *kind)
 	}
 	if (!is_session(kind))
 		return bpf_program__attach(prog) ? 0 : -1;
-	attr.link_create.prog_fd = bpf_program__fd(prog);
-	attr.link_create.attach_type = KPROBE_SESSION;
-	attr.link_create.kprobe_multi.syms = (__u64)&function;
-	attr.link_create.kprobe_multi.cnt = 1;
-	return syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	return multi_link(bpf_program__fd(prog), KPROBE_SESSION, &function, 1);
 }
 
 int main(int argc, char **argv)

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Sessions for bpf.c that keep something of a call, which stock kernels cannot. */
-#include <stddef.h>
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include "../clients/session_kfuncs.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-extern __u64 bpf_session_arg(void *ctx, __u32 n) __ksym;
-extern __u64 bpf_session_duration(void *ctx) __ksym;
-extern __u8 *bpf_session_data(void *ctx, const size_t rdwr_buf_size) __ksym;
 
 SEC("kprobe.session-arg/fgraph_bench_target")
 int with_arg(void *ctx)

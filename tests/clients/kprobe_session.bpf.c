@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The BPF program of kprobe_session.c. */
-#include <stdbool.h>
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include "session_kfuncs.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-extern bool bpf_session_is_return(void *ctx) __ksym;
-extern __u64 *bpf_session_cookie(void *ctx) __ksym;
 
 struct call {
 	__u64 ip, thread;

@@ -8,20 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <linux/bpf.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-
-/* Since 6.10. The headers and libbpf of Debian 12 do not have it, so the link is made here. */
-#define KPROBE_SESSION ((enum bpf_attach_type)56)
+#include "multi_link.h"
 
 int main(int argc, char **argv)
 {
 	struct { __u64 entries, refused, returns, wrong; } bss;
 	struct bpf_program *prog;
-	union bpf_attr attr = { };
 	struct bpf_object *obj;
 	int link, key = 0;
 
@@ -38,11 +34,8 @@ int main(int argc, char **argv)
 		printf("cannot load %s\n", argv[1]);
 		return 1;
 	}
-	attr.link_create.prog_fd = bpf_program__fd(prog);
-	attr.link_create.attach_type = KPROBE_SESSION;
-	attr.link_create.kprobe_multi.syms = (__u64)&argv[3];
-	attr.link_create.kprobe_multi.cnt = argc - 3;
-	link = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	link = multi_link(bpf_program__fd(prog), KPROBE_SESSION, (const char *const *)&argv[3],
+			  argc - 3);
 	if (link < 0) {
 		printf("cannot attach: %s\n", strerror(errno));
 		return 3;

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The BPF programs of session_data.c. None has a map for what it keeps of a call. */
 #include <stdbool.h>
-#include <stddef.h>
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "session_data.h"
+#include "session_kfuncs.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-extern bool bpf_session_is_return(void *ctx) __ksym;
-extern __u64 bpf_session_arg(void *ctx, __u32 n) __ksym;
-extern __u64 bpf_session_duration(void *ctx) __ksym;
-extern __u8 *bpf_session_data(void *ctx, const size_t rdwr_buf_size) __ksym;
 
 struct results results;
 __u32 pid;

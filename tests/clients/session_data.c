@@ -22,12 +22,8 @@
 #include <linux/bpf.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "multi_link.h"
 #include "session_data.h"
-
-/* Not in the headers and the libbpf of Debian 12, so the links are made here. */
-#define KPROBE_MULTI	((enum bpf_attach_type)42)
-#define KPROBE_SESSION	((enum bpf_attach_type)56)
-#define MULTI_RETURN	1
 
 #define FILES	100
 #define ADDS	1000
@@ -42,15 +38,8 @@ static int program(const char *name)
 
 static int attach(const char *name, enum bpf_attach_type type, const char **functions, int nr)
 {
-	union bpf_attr attr = { };
-	int link;
+	int link = multi_link(program(name), type, functions, nr);
 
-	attr.link_create.prog_fd = program(name);
-	attr.link_create.attach_type = type;
-	attr.link_create.kprobe_multi.syms = (__u64)functions;
-	attr.link_create.kprobe_multi.cnt = nr;
-	attr.link_create.kprobe_multi.flags = type == KPROBE_MULTI ? MULTI_RETURN : 0;
-	link = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 	if (link < 0) {
 		printf("cannot attach %s to %s: %s\n", name, functions[0], strerror(errno));
 		exit(1);

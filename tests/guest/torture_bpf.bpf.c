@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The BPF programs of torture_bpf.c: each return must have what its entry had. */
-#include <stdbool.h>
-#include <stddef.h>
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include "../clients/session_kfuncs.h"
 #include "torture_bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-extern bool bpf_session_is_return(void *ctx) __ksym;
-extern __u64 bpf_session_arg(void *ctx, __u32 n) __ksym;
-extern __u64 bpf_session_duration(void *ctx) __ksym;
-extern __u8 *bpf_session_data(void *ctx, const size_t rdwr_buf_size) __ksym;
 
 struct results results;
 

@@ -8,17 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <linux/bpf.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "../clients/multi_link.h"
 #include "torture_bpf.h"
-
-/* Not in the headers and the libbpf of Debian 12, so the links are made here. */
-#define KPROBE_MULTI	((enum bpf_attach_type)42)
-#define KPROBE_SESSION	((enum bpf_attach_type)56)
-#define MULTI_RETURN	1
 
 #define LINKS	6
 
@@ -43,14 +38,8 @@ static struct bpf_program *find(struct bpf_object *obj, int program)
 /* On a random number of functions, from the first one. */
 static int attach(struct bpf_object *obj, int program)
 {
-	union bpf_attr attr = { };
-
-	attr.link_create.prog_fd = bpf_program__fd(find(obj, program));
-	attr.link_create.attach_type = type_of(program);
-	attr.link_create.kprobe_multi.syms = (__u64)functions;
-	attr.link_create.kprobe_multi.cnt = 1 + random() % FUNCTIONS;
-	attr.link_create.kprobe_multi.flags = type_of(program) == KPROBE_MULTI ? MULTI_RETURN : 0;
-	return syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	return multi_link(bpf_program__fd(find(obj, program)), type_of(program), functions,
+			  1 + random() % FUNCTIONS);
 }
 
 int main(int argc, char **argv)
